@@ -1,0 +1,113 @@
+"""One input to an application: its recorded baseline, then its replays."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import Any
+
+from langchain_core.callbacks import UsageMetadataCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import merge_configs
+
+from rag_rule_explainer import Answer, NoSourcesCaptured, ReplayMissedGate, Source
+from rag_rule_explainer.probing.replaying import Baseline, Captured, Recording, Serving, taking_part
+
+from .documents import sources_of
+from .interception import wrap_loaded_classes
+from .reading import AnswerOf, tokens
+
+
+@dataclass(slots=True)
+class ApplicationRun:
+    """Runs ``application`` on ``given``, first recording what it retrieves, then on parts of that."""
+
+    application: Runnable[Any, Any]
+    given: Any
+    question: str
+    answer_of: AnswerOf
+    config: RunnableConfig
+    _usage: UsageMetadataCallbackHandler = field(default_factory=UsageMetadataCallbackHandler)
+    _recording: Recording[Document] = field(default_factory=lambda: Recording(sources_of))
+    _captured: Captured[Document] | None = None
+
+    @contextmanager
+    def recording(self) -> Generator[RunnableConfig, None, None]:
+        """Records what is retrieved inside the block; gives the config to run with."""
+        with taking_part(self._recording):
+            yield merge_configs(self.config, {"callbacks": [self._usage]})
+
+    def recorded(self, output: Any) -> tuple[Sequence[Source], Baseline]:
+        """What was retrieved, and the answer. Raises NoSourcesCaptured where nothing was seen."""
+        self._captured = self._recording.captured()
+        if not self._captured.sources:
+            raise NoSourcesCaptured(_why_nothing(self._recording.retrievals))
+        baseline = Baseline(
+            self._answer(output, self._usage),
+            replays=1,
+            input=self.given,
+            scope="retrieved",
+            versions={"langchain-core": version("langchain-core")},
+        )
+        return self._captured.sources, baseline
+
+    def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
+        """One replay through the application's sync entry."""
+        with self._serving(kept) as (serving, usage, config):
+            output = self.application.invoke(self.given, config)
+        return self._served(output, serving, usage)
+
+    async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
+        """One replay through the application's async entry."""
+        with self._serving(kept) as (serving, usage, config):
+            output = await self.application.ainvoke(self.given, config)
+        return self._served(output, serving, usage)
+
+    @contextmanager
+    def _serving(
+        self, kept: Sequence[Source]
+    ) -> Generator[tuple[Serving[Document], UsageMetadataCallbackHandler, RunnableConfig], None, None]:
+        if self._captured is None:
+            raise RuntimeError("recorded() comes before the first replay")
+        # A retriever class may have been imported since the last replay.
+        wrap_loaded_classes()
+        serving, usage = self._captured.replaying(kept), UsageMetadataCallbackHandler()
+        traced: RunnableConfig = {
+            "callbacks": [usage],
+            "run_name": "rag_rule_replay",
+            "tags": ["rag-rule-replay"],
+            "metadata": {"rag_rule_kept": ",".join(source.id for source in kept)},
+        }
+        with taking_part(serving):
+            yield serving, usage, merge_configs(self.config, traced)
+
+    def _served(
+        self, output: Any, serving: Serving[Document], usage: UsageMetadataCallbackHandler
+    ) -> Answer:
+        if not serving.served:
+            raise ReplayMissedGate(
+                "a replay was answered without a retrieval that could be intercepted, so the answer "
+                "says nothing about the documents it was to be given. Retrieve inside the chain, with "
+                "a BaseRetriever that is looked up when it is called, or explain your own function of "
+                "(question, sources) with rag_rule_explainer.Explainer"
+            )
+        return self._answer(output, usage)
+
+    def _answer(self, output: Any, usage: UsageMetadataCallbackHandler) -> Answer:
+        answer = Answer.of(self.answer_of(output))
+        return answer if answer.usage else replace(answer, usage=tokens(usage.usage_metadata.values()))
+
+
+def _why_nothing(retrievals: int) -> str:
+    if retrievals:
+        return (
+            "the application's retrievers returned no documents for this input, so there is nothing to "
+            "explain its answer by; check the query and the index"
+        )
+    return (
+        "the application answered without a retrieval that could be seen: only LangChain BaseRetriever "
+        "calls made inside its run are. Retrieve inside the chain with a retriever "
+        "(vector_store.as_retriever()), or explain your own function of (question, sources) with "
+        "rag_rule_explainer.Explainer"
+    )

@@ -1,0 +1,40 @@
+"""The offline reader as a LangChain chat model, for demos and tests without a key."""
+
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from typing_extensions import override
+
+from rag_rule_explainer.reader import parse_prompt, read
+
+
+class OfflineChatModel(BaseChatModel):
+    """Answers a question-answering prompt with a stretch of the passages in it, or "N/A".
+
+    It looks for a question and for delimited passages in the messages, as ``parse_prompt`` of
+    ``rag_rule_explainer.reader`` describes. The same messages always get the same answer. Raises
+    ValueError for a prompt without a question.
+    """
+
+    @property
+    @override
+    def _llm_type(self) -> str:
+        return "rag-rule-offline-reader"
+
+    @override
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        task = parse_prompt("\n\n".join(message.text for message in messages))
+        reply = AIMessage(
+            content=read(task.question, task.passages),
+            response_metadata={"finish_reason": "stop", "model_name": self._llm_type},
+        )
+        return ChatResult(generations=[ChatGeneration(message=reply)])

@@ -1,0 +1,72 @@
+"""How to read the question out of an application's input, and the answer out of its output."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
+
+from rag_rule_explainer import Answer, InvalidInput
+
+QuestionOf: TypeAlias = Callable[[Any], str]
+AnswerOf: TypeAlias = Callable[[Any], Answer | str]
+
+_QUESTION_KEYS = ("question", "input", "query", "messages")
+_ANSWER_KEYS = ("answer", "output", "result", "messages")
+
+
+def question_in(given: Any) -> str:
+    """A str, a message, the last of several messages, or the entry of a dict that is one of these.
+
+    Raises InvalidInput, naming ``question_of``, for anything else.
+    """
+    found = _told(given, _QUESTION_KEYS)
+    if found is None:
+        raise InvalidInput(
+            f"no question could be read out of an input of type {type(given).__name__}; "
+            "pass question_of=, a function from the input to the question"
+        )
+    return found if isinstance(found, str) else found.text
+
+
+def answer_in(output: Any) -> Answer:
+    """A str, a message, the last of several messages, or the entry of a dict that is one of these.
+
+    Raises InvalidInput, naming ``answer_of``, for anything else.
+    """
+    found = _told(output, _ANSWER_KEYS)
+    if found is None:
+        raise InvalidInput(
+            f"no answer could be read out of an output of type {type(output).__name__}; "
+            "pass answer_of=, a function from the output to a str or an Answer"
+        )
+    if isinstance(found, str):
+        return Answer(found)
+    usage = found.usage_metadata if isinstance(found, AIMessage) else None
+    return Answer(
+        found.text,
+        usage=tokens([usage]) if usage else None,
+        finish_reason=found.response_metadata.get("finish_reason"),
+    )
+
+
+def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
+    """Input, output and total tokens, summed; None where nothing was reported."""
+    spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
+    for usage in usages:
+        spent["input_tokens"] += usage["input_tokens"]
+        spent["output_tokens"] += usage["output_tokens"]
+        spent["total_tokens"] += usage["total_tokens"]
+    return spent if any(spent.values()) else None
+
+
+def _told(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
+    if isinstance(given, (str, BaseMessage)):
+        return given
+    if isinstance(given, list) and given:
+        return _told(cast("list[Any]", given)[-1], keys)
+    if isinstance(given, Mapping):
+        entries = cast("Mapping[str, Any]", given)
+        found = (_told(entries[key], keys) for key in keys if key in entries)
+        return next((text for text in found if text is not None), None)
+    return None

@@ -1,0 +1,104 @@
+"""Explains the answers of a RAG application by rules over its retrieved sources.
+
+The names below are loaded when first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .errors import (
+        AnswerNotRepeatable,
+        BaselineFailed,
+        InvalidInput,
+        MissingExtra,
+        NoSourcesCaptured,
+        RagRuleError,
+        ReplayMissedGate,
+        TooManySources,
+    )
+    from .explainer import Explainer
+    from .explanation import Explanation, Finding
+    from .predicates import condition, consistent_with, contains, equals, matches, same_answer
+    from .probing.limits import Limits
+    from .progress import Progress, ProgressReport
+    from .rules import RuleKind
+    from .settings import Settings, SettingsFields
+    from .sources import Source
+    from .verdicts import Answer, Case, Judgement, Verdict
+    from .version import __version__
+
+_ROOMS = {
+    "errors": (
+        "AnswerNotRepeatable",
+        "BaselineFailed",
+        "InvalidInput",
+        "MissingExtra",
+        "NoSourcesCaptured",
+        "RagRuleError",
+        "ReplayMissedGate",
+        "TooManySources",
+    ),
+    "explainer": ("Explainer",),
+    "explanation": ("Explanation", "Finding"),
+    "predicates": (
+        "condition",
+        "consistent_with",
+        "contains",
+        "equals",
+        "matches",
+        "same_answer",
+    ),
+    "probing.limits": ("Limits",),
+    "progress": ("Progress", "ProgressReport"),
+    "rules": ("RuleKind",),
+    "settings": ("Settings", "SettingsFields"),
+    "sources": ("Source",),
+    "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
+    "version": ("__version__",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [
+    "Answer",
+    "AnswerNotRepeatable",
+    "BaselineFailed",
+    "Case",
+    "Explainer",
+    "Explanation",
+    "Finding",
+    "InvalidInput",
+    "Judgement",
+    "Limits",
+    "MissingExtra",
+    "NoSourcesCaptured",
+    "Progress",
+    "ProgressReport",
+    "RagRuleError",
+    "ReplayMissedGate",
+    "RuleKind",
+    "Settings",
+    "SettingsFields",
+    "Source",
+    "TooManySources",
+    "Verdict",
+    "__version__",
+    "condition",
+    "consistent_with",
+    "contains",
+    "equals",
+    "matches",
+    "same_answer",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

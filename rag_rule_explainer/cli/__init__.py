@@ -1,0 +1,5 @@
+"""The command ``rag-rules``."""
+
+from .app import main
+
+__all__ = ["main"]

@@ -1,0 +1,140 @@
+"""The commands and their options, and how any error ends: one line, exit code 2."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from ..errors import RagRuleError
+from ..printable import shortened
+from ..probing.limits import Limits
+from ..settings import MinerName, Rules, Settings
+from ..version import __version__
+from .conditions import SYNTAX
+from .demo import demo
+from .explain import ASK_ABOVE, Request, explain
+from .models import KEY
+from .terminal import print_lines, say
+
+app = typer.Typer(
+    name="rag-rules",
+    help="Explain the answers of a RAG application by rules over its retrieved sources.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Question = Annotated[str, typer.Option(help="The question to answer and to explain.")]
+Sources = Annotated[
+    Path,
+    typer.Option(metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, or a folder of texts."),
+]
+TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
+Predicate = Annotated[str, typer.Option(metavar="P", help=f"The condition: {SYNTAX}.")]
+OmissionPredicate = Annotated[
+    str | None,
+    typer.Option(metavar="P", help="That of omission rules; by default the opposite of --predicate."),
+]
+RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule to mine.")]
+Miner = Annotated[
+    MinerName, typer.Option(help="How to search. auto: exact, capped where it may cost much.")
+]
+Model = Annotated[
+    str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {KEY}.")
+]
+BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint.")]
+Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]
+MaxReplays = Annotated[int | None, typer.Option(min=1, help="Stop after this many replays.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Most replays in flight.")]
+WithoutSources = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="The answer to no sources at all, instead of asking.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help=f"Do not ask before more than {ASK_ABOVE} replays.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, and nothing else.")]
+
+
+@app.command("demo")
+def _demo() -> None:
+    """Explain two stories, offline: one document that spoils an answer, and a pair that does."""
+    demo()
+
+
+@app.command("explain")
+def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    question: Question,
+    sources: Sources,
+    top_k: TopK = None,
+    predicate: Predicate = "same-answer",
+    omission_predicate: OmissionPredicate = None,
+    rules: RulesOption = "both",
+    miner: Miner = "auto",
+    model: Model = None,
+    base_url: BaseUrl = None,
+    temperature: Temperature = None,
+    max_replays: MaxReplays = None,
+    concurrency: Concurrency = 8,
+    answer_without_sources: WithoutSources = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Explain the answer to one question from given sources.
+
+    Without --model, the offline reader answers: an extractive reader that needs no key.
+    """
+    # The offline reader's replays are free, so there is nothing to cap.
+    free = model is None and miner == "auto"
+    settings = Settings(
+        rules=rules,
+        miner="exact" if free else miner,
+        limits=Limits(replays=max_replays),
+        concurrency=concurrency,
+        answer_without_sources=answer_without_sources,
+    )
+    request = Request(
+        question=question,
+        sources=sources,
+        top_k=top_k,
+        predicate=predicate,
+        omission_predicate=omission_predicate,
+        model=model,
+        base_url=base_url,
+        temperature=temperature,
+        yes=yes,
+        json=json,
+    )
+    explain(request, settings)
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        print_lines([__version__])
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print_lines([context.get_help()])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs ``rag-rules``; exits with 0, 2 for bad input, or 130 after an interrupt."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except RagRuleError as error:
+        say(f"rag-rules: {shortened(str(error), 1200)}")
+        sys.exit(2)
+    except TyperException as error:
+        say(f"rag-rules: {_told(error)} See rag-rules --help.")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        say("rag-rules: interrupted")
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: TyperException) -> str:
+    told = getattr(error, "format_message", None)
+    return str(told() if callable(told) else error)

@@ -1,0 +1,53 @@
+"""``rag-rules demo``: the paper's two stories, through a real chain and a real retriever."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from ..errors import MissingExtra
+from ..predicates import contains
+from ..report import lines
+from .stories import STORIES, Story
+from .terminal import print_lines, progress
+
+_YOUR_OWN = """\
+The same on your own chain:
+
+    from langchain_rag_rule_explainer import RuleExplainer
+    from rag_rule_explainer import contains
+
+    explainer = RuleExplainer(your_chain, predicate=contains("prednisolone"))
+    print(explainer.explain("your question"))
+
+and on your own documents, without any code:
+
+    rag-rules explain --question "..." --sources documents.jsonl --predicate contains:...
+"""
+
+
+def demo() -> None:
+    """Explains both stories and prints them. Raises MissingExtra without LangChain."""
+    for number, story in enumerate(STORIES, start=1):
+        print_lines(_story(number, story))
+    print_lines(_YOUR_OWN.splitlines())
+
+
+def _story(number: int, story: Story) -> Iterator[Text]:
+    try:
+        from langchain_core.documents import Document  # late: the demo alone needs LangChain
+        from langchain_rag_rule_explainer import RuleExplainer, lexical_chain
+    except ImportError as error:
+        raise MissingExtra.naming("langchain,bm25", "the demo's chain") from error
+    corpus = [
+        Document(id=document.id, page_content=document.text, metadata={"title": document.title})
+        for document in story.corpus
+    ]
+    chain = lexical_chain(corpus, k=len(story.documents))
+    with progress() as teller:
+        explainer = RuleExplainer(chain, predicate=contains(story.symptom), progress=teller)
+        explanation = explainer.explain(story.question)
+    yield Text(f"{number}. {story.name}", style="bold underline")
+    yield Text(story.introduction)
+    yield Text()
+    yield from lines(explanation)
+    yield Text()

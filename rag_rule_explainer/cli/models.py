@@ -1,0 +1,29 @@
+"""Who answers: the offline reader, or a chat model behind an OpenAI-compatible endpoint."""
+
+import os
+from collections.abc import Sequence
+
+from ..errors import InvalidInput, MissingExtra
+from ..probing.replaying import Replay
+from ..reader import read
+from ..sources import Source
+from ..verdicts import Answer
+
+KEY = "OPENAI_API_KEY"
+
+
+def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
+    """The offline reader's answer."""
+    return Answer(read(question, [source.passage for source in sources]))
+
+
+def chat_model_replay(name: str, base_url: str | None, temperature: float | None) -> Replay:
+    """A replay by ``ChatOpenAI``. Raises MissingExtra without it, InvalidInput without a key."""
+    try:
+        from langchain_openai import ChatOpenAI  # late: optional, and a second to import
+        from langchain_rag_rule_explainer import chat_replay
+    except ImportError as error:
+        raise MissingExtra.naming("openai", "--model") from error
+    if not os.environ.get(KEY):
+        raise InvalidInput(f"{KEY} is not set; export it (any value will do for a local endpoint)")
+    return chat_replay(ChatOpenAI(model=name, base_url=base_url, temperature=temperature))

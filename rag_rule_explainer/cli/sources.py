@@ -1,0 +1,83 @@
+"""Sources from a JSONL file or a folder of texts. All of it is untrusted input."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..errors import InvalidInput
+from ..ranking import best_matches
+from ..sources import Source, SourceSet
+
+_SUFFIXES = (".txt", ".md")
+
+
+class SourceLine(BaseModel):
+    """One line of a JSONL file; other fields are ignored."""
+
+    model_config = ConfigDict(strict=True)
+
+    text: str
+    id: str | None = None
+    title: str | None = None
+
+
+def load(path: Path, question: str, top_k: int | None) -> SourceSet:
+    """The sources at ``path``; with ``top_k``, the ones that match the question best, best first.
+
+    Raises InvalidInput where there is no such path, nothing usable in it, or an id is empty or twice
+    there.
+    """
+    sources = list(_from_folder(path) if path.is_dir() else _from_jsonl(path))
+    if not sources:
+        raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
+    everything = SourceSet.of(sources)
+    if top_k is None:
+        return everything
+    places = best_matches(question, [source.passage for source in everything], top_k)
+    if not places:
+        raise InvalidInput(f"no source in {path} shares a word with the question; rephrase it")
+    return SourceSet.of([everything.sources[place] for place in places])
+
+
+_EXPECTED = (
+    'give a .jsonl file with lines like {"id": "D1", "text": "..."}, or a folder of .txt or .md files'
+)
+
+
+def _from_folder(folder: Path) -> Iterator[Source]:
+    for file in sorted(folder.rglob("*")):
+        if file.suffix.lower() in _SUFFIXES and file.is_file():
+            yield Source(file.relative_to(folder).as_posix(), _read(file))
+
+
+def _from_jsonl(file: Path) -> Iterator[Source]:
+    for number, line in enumerate(_read(file).splitlines(), start=1):
+        if line.strip():
+            yield _source(line, f"{file}, line {number}", number)
+
+
+def _source(line: str, where: str, number: int) -> Source:
+    try:
+        read = SourceLine.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InvalidInput(
+            f"{where}: {place + ': ' if place else ''}{first['msg']}; {_EXPECTED}"
+        ) from error
+    if read.id is not None and not read.id.strip():
+        raise InvalidInput(f"{where}: the id is empty; give one, or leave it out")
+    metadata = {} if read.title is None else {"title": read.title}
+    return Source(f"D{number}" if read.id is None else read.id, read.text, metadata)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise InvalidInput(f"there is no {file}; {_EXPECTED}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error

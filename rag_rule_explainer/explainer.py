@@ -1,0 +1,110 @@
+"""Explainer: the one place where sources, miners, replays, predicates and findings meet."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from typing_extensions import Unpack
+
+from .errors import InvalidInput
+from .explanation import Explanation
+from .predicates import PredicateLike, as_predicate, negated, same_answer
+from .probing.replaying import Baseline, Replay
+from .progress import Progress
+from .rules import RuleKind
+from .settings import Settings, SettingsFields, choose
+from .sources import Source, SourceSet
+from .verdicts import Answer
+
+if TYPE_CHECKING:
+    from .inquiry import Inquiry
+
+
+class Explainer:
+    """Explains answers of one application by rules.
+
+    ``replay``: runs the application on a question and the sources it is given, sync or async, and
+    returns a str or an Answer. ``predicate``: the condition of retention rules. ``omission_predicate``:
+    that of omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``),
+    field by field, or both; see ``Settings``.
+
+    Raises InvalidInput for settings or predicates that cannot be used.
+    """
+
+    def __init__(
+        self,
+        replay: Replay | None = None,
+        *,
+        predicate: PredicateLike | None = None,
+        omission_predicate: PredicateLike | None = None,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+        **fields: Unpack[SettingsFields],
+    ) -> None:
+        self.replay = replay
+        self.settings = Settings.of(settings, fields)
+        retention = as_predicate(same_answer() if predicate is None else predicate)
+        opposite = negated(retention)
+        omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
+        self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
+        self.progress = progress
+
+    def explain(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+    ) -> Explanation:
+        """Every minimal rule of the answer to ``question``, blocking until it is known.
+
+        ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them; the
+        application is asked where it is not given. A sync ``replay`` runs in ``concurrency`` threads, an
+        async one on one private loop that lives as long as the process, both in a copy of the caller's
+        context. May be called inside a running loop. Ctrl-C ends the search and returns what was proved
+        until then; a second one aborts.
+
+        Raises InvalidInput (bad or too many sources), BaselineFailed, AnswerNotRepeatable.
+        """
+        from .probing.loop import run_blocking
+
+        inquiry = self._inquiry(question, sources, baseline, replay)
+        return run_blocking(inquiry.explanation(), inquiry.interrupt)
+
+    async def aexplain(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+    ) -> Explanation:
+        """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
+        return await self._inquiry(question, sources, baseline, replay).explanation()
+
+    def _inquiry(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None,
+        replay: Replay | None,
+    ) -> "Inquiry":
+        # The engine and its event loop are loaded when first needed, not on import.
+        from .inquiry import Inquiry
+
+        chosen = replay or self.replay
+        if chosen is None:
+            raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
+        if not isinstance(baseline, (Baseline, type(None))):
+            baseline = Baseline(Answer.of(baseline))
+        source_set = SourceSet.of(sources)
+        return Inquiry(
+            question=question,
+            sources=source_set,
+            baseline=baseline,
+            replay=chosen,
+            predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
+            settings=self.settings,
+            choice=choose(self.settings, len(source_set)),
+            progress=self.progress,
+        )

@@ -1,0 +1,182 @@
+"""From a search, which speaks of masks, to records, which speak of sources. Costs no probe."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from .explanation import (
+    Counterfactual,
+    Finding,
+    Importance,
+    Relation,
+    Unresolved,
+    Witness,
+    encodable,
+)
+from .lattice import FAMILY_LIMIT, Mask, maximal, minimal
+from .mining import Evidence, RuleSearch
+from .mining.importance import powers
+from .probing.prober import Probe
+from .rules import RuleKind
+from .sources import SourceSet
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What one search has to say about its sources.
+
+    ``condition``: its predicate as text. ``probe_of``: the probe of a mask, where it is kept.
+    ``resolved``: the search ran to its end and every verdict it needed is known.
+    """
+
+    search: RuleSearch
+    sources: SourceSet
+    condition: str
+    probe_of: Callable[[Mask], Probe | None]
+    evidence: Evidence = field(init=False)
+    resolved: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        search = self.search
+        object.__setattr__(self, "evidence", search.evidence())
+        object.__setattr__(self, "resolved", search.finished and not search.unresolved)
+
+    @property
+    def kind(self) -> RuleKind:
+        """The kind of rule that was searched for."""
+        return self.search.kind
+
+    def findings(self) -> tuple[Finding, ...]:
+        """The search's claims with their evidence, smallest first."""
+        evidence = self.evidence
+        claims = self.search.claims
+        claimed = {claim.antecedent for claim in claims}
+        return tuple(
+            Finding(
+                kind=self.kind,
+                sources=self.sources.ids_of(claim.antecedent),
+                condition=encodable(self.condition),
+                claim=claim.status,
+                observed=evidence.observed(claim.antecedent),
+                broken=evidence.broken(claim.antecedent),
+                applicable=evidence.applicable(claim.antecedent),
+                draws=claim.draws,
+                sampling=claim.sampling,
+                minimal=self._is_minimal(claim.antecedent, claimed),
+            )
+            for claim in claims
+        )
+
+    def border(self) -> tuple[Mask, ...]:
+        """The largest antecedents seen broken, largest first: of a finished exact search, exactly B."""
+        lattice = self.search.lattice
+        flip = self.kind.flip(lattice)
+        broken = (
+            mask ^ flip for mask, verdict in self.search.verdicts.items() if verdict is Verdict.BREAKS
+        )
+        return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
+
+    def witnesses(self) -> tuple[Witness, ...]:
+        """For each of the largest non-rules, the probe that breaks it."""
+        return tuple(
+            Witness(
+                kind=self.kind,
+                sources=self.sources.ids_of(antecedent),
+                kept=self.sources.ids_of(self._subset(antecedent)),
+                answer=self._answer(antecedent),
+            )
+            for antecedent in self.border()
+        )
+
+    def counterfactuals(self) -> tuple[Counterfactual, ...]:
+        """The minimal removals from all sources, or additions to none, that flip the outcome.
+
+        A search whose condition does not hold to begin with has nothing to flip.
+        """
+        lattice = self.search.lattice
+        changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
+        return tuple(
+            Counterfactual(
+                kind=self.kind,
+                change="removal" if self.kind is RuleKind.RETENTION else "addition",
+                sources=self.sources.ids_of(change),
+                answer=self._answer(antecedent),
+            )
+            for change, antecedent in changes
+            if change and self._is_smallest_change(antecedent)
+        )
+
+    def importance(self) -> tuple[Importance, ...]:
+        """The indices of every source; none where the search left anything open, or n is too large."""
+        lattice = self.search.lattice
+        if not self.resolved or lattice.size > FAMILY_LIMIT:
+            return ()
+        rules = minimal(claim.antecedent for claim in self.search.claims)
+        return tuple(
+            Importance(
+                kind=self.kind,
+                source=source.id,
+                banzhaf=float(power.banzhaf),
+                shapley=float(power.shapley),
+            )
+            for source, power in zip(self.sources, powers(lattice, rules), strict=True)
+        )
+
+    def unresolved(self) -> tuple[Unresolved, ...]:
+        """The subsets that were needed and have no verdict, largest antecedent first."""
+        return tuple(
+            Unresolved(
+                kind=self.kind,
+                kept=self.sources.ids_of(mask),
+                reason=encodable(self._why_unknown(mask)),
+            )
+            for mask in self.search.unresolved
+        )
+
+    def _subset(self, antecedent: Mask) -> Mask:
+        return self.kind.subset(self.search.lattice, antecedent)
+
+    def _answer(self, antecedent: Mask) -> str | None:
+        probe = self.probe_of(self._subset(antecedent))
+        answer = probe.reply.answer if probe else None
+        return encodable(answer.text) if answer else None
+
+    def _why_unknown(self, mask: Mask) -> str:
+        probe = self.probe_of(mask)
+        return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
+
+    def _is_minimal(self, antecedent: Mask, claimed: set[Mask]) -> bool | None:
+        """None where some smaller antecedent is neither claimed nor seen broken."""
+        smaller = tuple(self.search.lattice.one_fewer(antecedent))
+        if any(child in claimed for child in smaller):
+            return False
+        return True if self.resolved or all(map(self.evidence.broken, smaller)) else None
+
+    def _is_smallest_change(self, antecedent: Mask) -> bool:
+        """A resolved search has seen every smaller change hold; else count."""
+        evidence = self.evidence
+        return self.resolved or all(
+            evidence.observed(wider) == evidence.applicable(wider)
+            for wider in self.search.lattice.one_more(antecedent)
+        )
+
+
+def with_relations(
+    findings: Sequence[Finding], others: Sequence[Finding], *, others_complete: bool
+) -> tuple[Finding, ...]:
+    """The findings marked absolute where the other kind implicates the same sources, else relative.
+
+    Without a complete other side only *absolute* can be said.
+    """
+    implicated = {finding.sources for finding in others}
+
+    def relation(finding: Finding) -> Relation | None:
+        if finding.sources in implicated:
+            return "absolute"
+        return "relative" if others_complete else None
+
+    return tuple(replace(f, relation=relation(f)) for f in findings)
+
+
+def _largest_first(antecedent: Mask) -> tuple[int, int]:
+    return -antecedent.bit_count(), -antecedent

@@ -1,0 +1,151 @@
+"""Subsets of units as bit masks, and families of subsets as bit sets.
+
+A *mask* is an int below ``1 << size``. The **last** unit is the lowest bit: plain counting then goes
+through subsets in the order in which consecutive prompts share their longest prefix, and a subset
+of a mask is always a smaller number, so counting up meets every subset before its supersets.
+
+A *family* of masks over at most ``FAMILY_LIMIT`` units is one int of ``2**size`` bits: bit ``m`` says
+whether mask ``m`` is in it. Closing a family upwards or counting one costs ``size`` operations on
+such ints instead of a loop over masks.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+Mask = int
+Family = int
+
+FAMILY_LIMIT = 20
+"""Most units for which families are used: 2**20 bits are 128 KiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """All subsets of ``size`` units (``size`` >= 0), ordered by inclusion."""
+
+    size: int
+
+    @property
+    def full(self) -> Mask:
+        """The mask of all units."""
+        return (1 << self.size) - 1
+
+    def bit(self, unit: int) -> Mask:
+        """The mask of the one unit at position ``unit`` (0 is the first)."""
+        return 1 << (self.size - 1 - unit)
+
+    def mask(self, units: Iterable[int]) -> Mask:
+        """The mask of the units at these positions."""
+        return sum(self.bit(unit) for unit in set(units))
+
+    def units(self, mask: Mask) -> tuple[int, ...]:
+        """The positions of a mask's units, first unit first."""
+        return tuple(unit for unit in range(self.size) if mask & self.bit(unit))
+
+    def complement(self, mask: Mask) -> Mask:
+        """Everything that is not in ``mask``."""
+        return self.full ^ mask
+
+    def one_more(self, mask: Mask) -> Iterator[Mask]:
+        """The masks with exactly one unit more."""
+        return (mask | bit for bit in bits(self.complement(mask)))
+
+    def one_fewer(self, mask: Mask) -> Iterator[Mask]:
+        """The masks with exactly one unit fewer."""
+        return (mask ^ bit for bit in bits(mask))
+
+    def supersets(self, mask: Mask) -> Iterator[Mask]:
+        """Every mask that contains ``mask``, itself included, in counting order."""
+        free = self.complement(mask)
+        extra = 0
+        while True:
+            yield mask | extra
+            if extra == free:
+                return
+            extra = (extra - free) & free
+
+    def masks(self) -> range:
+        """All masks, in counting order."""
+        return range(1 << self.size)
+
+
+def bits(mask: Mask) -> Iterator[Mask]:
+    """The single bits of a mask, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low
+        mask ^= low
+
+
+def smallest_first(mask: Mask) -> tuple[int, int]:
+    """A sort key: fewer units first, and among equals the one with the earlier units."""
+    return mask.bit_count(), -mask
+
+
+def minimal(masks: Iterable[Mask]) -> tuple[Mask, ...]:
+    """The members that contain no other member, smallest first."""
+    found: list[Mask] = []
+    for mask in sorted(set(masks), key=smallest_first):
+        if not any(smaller & mask == smaller for smaller in found):
+            found.append(mask)
+    return tuple(found)
+
+
+def maximal(masks: Iterable[Mask], size: int) -> tuple[Mask, ...]:
+    """The members that no other member contains, in no particular order."""
+    if size <= FAMILY_LIMIT:
+        return tuple(members(_uncovered(family(masks, size), size)))
+    found: list[Mask] = []
+    for mask in sorted(set(masks), key=smallest_first, reverse=True):
+        if not any(larger & mask == mask for larger in found):
+            found.append(mask)
+    return tuple(found)
+
+
+def family(masks: Iterable[Mask], size: int) -> Family:
+    """The masks as one bit set; ``size`` is at most FAMILY_LIMIT."""
+    members = bytearray(-(-(1 << size) // 8))
+    for mask in masks:
+        members[mask >> 3] |= 1 << (mask & 7)
+    return int.from_bytes(members, "little")
+
+
+def members(group: Family) -> Iterator[Mask]:
+    """The masks in a family, in counting order."""
+    for index, byte in enumerate(group.to_bytes(-(-group.bit_length() // 8), "little")):
+        for bit in bits(byte):
+            yield index * 8 + bit.bit_length() - 1
+
+
+def up_closure(group: Family, size: int) -> Family:
+    """Every mask that contains a member."""
+    for unit in range(size):
+        group |= (group & without_unit(unit, size)) << (1 << unit)
+    return group
+
+
+def down_closure(group: Family, size: int) -> Family:
+    """Every mask that a member contains."""
+    for unit in range(size):
+        group |= (group >> (1 << unit)) & without_unit(unit, size)
+    return group
+
+
+@lru_cache(maxsize=512)
+def without_unit(bit_index: int, size: int) -> Family:
+    """The masks whose bit ``bit_index`` is 0."""
+    run = 1 << bit_index
+    pattern, width = (1 << run) - 1, 2 * run
+    while width < 1 << size:
+        pattern |= pattern << width
+        width *= 2
+    return pattern
+
+
+def _uncovered(group: Family, size: int) -> Family:
+    # A member is covered iff it with one more unit lies below some member.
+    below, covered = down_closure(group, size), 0
+    for unit in range(size):
+        covered |= (below >> (1 << unit)) & without_unit(unit, size)
+    return group & ~covered

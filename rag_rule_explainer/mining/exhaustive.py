@@ -1,0 +1,50 @@
+"""The definition itself: ask for all 2^n subsets, then read the rules off.
+
+The oracle of every test of a miner, and the baseline of experiments. It shares no code with the
+miners it is compared with beyond the lattice.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..lattice import Lattice, Mask, minimal, smallest_first
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .protocol import Ask, Mining, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Exhaustive:
+    """All minimal rules of one kind by definition, at 2^n probes; ``minimal=False``: all rules."""
+
+    kind: RuleKind
+    minimal: bool = True
+
+    def __call__(self, lattice: Lattice, /) -> Mining:
+        """A fresh search of ``lattice``."""
+        verdicts: dict[Mask, Verdict] = {}
+
+        def claims() -> tuple[Claim, ...]:
+            rules: Iterable[Mask] = valid_rules(self.kind, lattice, verdicts)
+            return tuple(
+                Claim(self.kind, rule, "proved")
+                for rule in sorted(minimal(rules) if self.minimal else rules, key=smallest_first)
+            )
+
+        asks = tuple(Ask(mask, rank=mask) for mask in lattice.masks())
+        while len(verdicts) < len(lattice.masks()):
+            verdicts.update((yield Wanted(asks, claims)))
+            asks = ()
+        return claims()
+
+
+def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[Mask, ...]:
+    """The antecedents of which every applicable subset is among the verdicts and HOLDS."""
+    return tuple(
+        antecedent
+        for antecedent in lattice.masks()
+        if all(
+            verdicts.get(kind.subset(lattice, wider)) is Verdict.HOLDS
+            for wider in lattice.supersets(antecedent)
+        )
+    )

@@ -1,0 +1,80 @@
+"""The paper's Mono Rule Miner, for either kind.
+
+Guarantee: at the end it has claimed exactly the valid rules (the minimal ones, or all), each proved,
+and it has asked for exactly V ∪ B, each mask once: V the valid candidates, B the invalid candidates all
+of whose parents are valid. No exact algorithm can ask for less.
+
+A candidate is asked for as soon as its own parents are known to be valid, without waiting for its
+level, ranked in counting order: the complement of the antecedent, read as a number. That meets every
+parent before its child, because a parent's complement is a subset and so a smaller number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..lattice import Lattice, Mask, smallest_first
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .protocol import Ask, Mining, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Mono:
+    """All minimal rules of one kind, proved; ``minimal=False``: all valid rules."""
+
+    kind: RuleKind
+    minimal: bool = True
+
+    def __call__(self, lattice: Lattice, /) -> Mining:
+        """A fresh search of ``lattice``."""
+        flip, full = self.kind.flip(lattice), lattice.full
+        frontier = _Frontier(lattice)
+
+        def claims() -> tuple[Claim, ...]:
+            rules = frontier.minimal() if self.minimal else frontier.valid
+            return tuple(Claim(self.kind, rule, "proved") for rule in sorted(rules, key=smallest_first))
+
+        opened, waiting = [full], 1
+        while waiting:
+            asks = tuple([Ask(candidate ^ flip, full ^ candidate) for candidate in opened])
+            verdicts = yield Wanted(asks, claims)
+            opened = [
+                candidate
+                for mask, verdict in verdicts.items()
+                if verdict is Verdict.HOLDS
+                for candidate in frontier.opened_by(mask ^ flip)
+            ]
+            waiting += len(opened) - len(verdicts)
+        return claims()
+
+
+class _Frontier:
+    """Which antecedents are valid, and which have just had their last parent proved valid."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+        self.valid: set[Mask] = set()
+        # One byte per antecedent: how many of its parents are valid.
+        self._valid_parents = bytearray(1 << lattice.size)
+
+    def opened_by(self, antecedent: Mask) -> list[Mask]:
+        """The children whose parents are all valid now that ``antecedent`` is."""
+        self.valid.add(antecedent)
+        parents = self.lattice.size - antecedent.bit_count() + 1
+        opened: list[Mask] = []
+        rest = antecedent
+        while rest:
+            child = antecedent & ~(rest & -rest)
+            rest &= rest - 1
+            self._valid_parents[child] += 1
+            if self._valid_parents[child] == parents:
+                opened.append(child)
+        return opened
+
+    def minimal(self) -> Iterator[Mask]:
+        """The valid antecedents without a valid child: validity is closed upwards."""
+        return (
+            rule
+            for rule in self.valid
+            if not any(child in self.valid for child in self.lattice.one_fewer(rule))
+        )

@@ -1,0 +1,157 @@
+"""Steps a miner: ask, tell, stop.
+
+    wanting  --ask-->  asked  --tell-->  told          (each mask goes this way once)
+    wanting  ------ verdict already known ----> told   (nothing is asked twice)
+
+``finished``: the miner has returned.  ``stopped``: somebody said stop, or the probe budget is spent
+and everything asked has been told; the miner's last claims stand.
+"""
+
+import heapq
+from collections.abc import Mapping
+
+from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, family, up_closure
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .protocol import Ask, Miner, Mining, Wanted
+
+
+class RuleSearch:
+    """One miner at work on one lattice.
+
+    ``known``: verdicts from an earlier search over the same units; they are never asked again, so a
+    search is resumed by starting it anew with the saved verdicts. ``budget``: most probes asked for.
+    """
+
+    def __init__(
+        self,
+        miner: Miner,
+        lattice: Lattice,
+        *,
+        known: Mapping[Mask, Verdict] | None = None,
+        budget: int | None = None,
+    ) -> None:
+        self.kind: RuleKind = miner.kind
+        self.lattice = lattice
+        self.verdicts: dict[Mask, Verdict] = {}
+        self.stop_reason = ""
+        self.finished = False
+        self._known = dict(known or {})
+        self._budget = budget
+        self._spent = 0
+        self._in_flight: set[Mask] = set()
+        self._wanting: dict[Mask, Ask] = {}
+        self._queue: list[tuple[int, Mask]] = []
+        self._final: tuple[Claim, ...] = ()
+        self._mining: Mining = miner(lattice)
+        self._wanted: Wanted = next(self._mining)
+        self._step(self._queue_up(self._wanted.asks))
+
+    def ask(self, limit: int | None = None) -> tuple[Ask, ...]:
+        """The next asks by rank, at most ``limit``; each mask is handed out once, ever."""
+        asks: list[Ask] = []
+        while self._queue and not self.stop_reason and len(asks) != limit:
+            if self._spent == self._budget:
+                self.stop(f"the budget of {self._budget} probes is spent")
+                break
+            rank, mask = heapq.heappop(self._queue)
+            ask = self._wanting.get(mask)
+            # An entry whose mask was asked, or ranked anew meanwhile, is a leftover.
+            if ask is not None and ask.rank == rank:
+                del self._wanting[mask]
+                self._in_flight.add(mask)
+                self._spent += 1
+                asks.append(ask)
+        return tuple(asks)
+
+    def tell(self, verdicts: Mapping[Mask, Verdict]) -> None:
+        """Takes in verdicts on masks that were asked; a mask told before keeps its first verdict."""
+        new = {mask: seen for mask, seen in verdicts.items() if mask in self._in_flight}
+        self._in_flight.difference_update(new)
+        if not self.finished:
+            self._step(new)
+
+    def stop(self, reason: str) -> None:
+        """Asks for nothing more; what was already asked may still be told. The first reason stands."""
+        if not self.finished and not self.stop_reason:
+            self.stop_reason = reason
+
+    @property
+    def idle(self) -> bool:
+        """True iff nothing is left to ask for now: all is told, in flight, or stopped."""
+        return not self._wanting or bool(self.stop_reason) or self.finished
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What can be claimed now, smallest antecedent first; true whenever it is read."""
+        return self._final if self.finished else self._wanted.claims()
+
+    @property
+    def unresolved(self) -> tuple[Mask, ...]:
+        """Concrete subsets the miner needed and has no HOLDS or BREAKS for, in counting order."""
+        unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
+        open_asks = (mask for mask, ask in self._wanting.items() if ask.needed)
+        return tuple(sorted({*unknown, *self._in_flight, *open_asks}))
+
+    def evidence(self) -> "Evidence":
+        """The verdicts so far, ready to be counted per antecedent."""
+        return Evidence(self.kind, self.lattice, self.verdicts)
+
+    def _step(self, verdicts: Mapping[Mask, Verdict]) -> None:
+        # Known verdicts are told at once, and may open asks that are known as well.
+        while verdicts:
+            self.verdicts.update(verdicts)
+            try:
+                self._wanted = self._mining.send(verdicts)
+            except StopIteration as end:
+                self.finished, self._final = True, end.value
+                return
+            verdicts = self._queue_up(self._wanted.asks)
+
+    def _queue_up(self, asks: tuple[Ask, ...]) -> dict[Mask, Verdict]:
+        """Queues new asks; returns the verdicts of those whose verdict is already known."""
+        answered: dict[Mask, Verdict] = {}
+        for ask in asks:
+            mask = ask.mask
+            if mask in self._known:
+                answered[mask] = self._known[mask]
+            elif mask not in self._in_flight and mask not in self.verdicts:
+                self._wanting[mask] = ask
+                heapq.heappush(self._queue, (ask.rank, mask))
+        return answered
+
+
+class Evidence:
+    """Counts verdicts under antecedents: seen to hold, seen to break, applicable.
+
+    Distinct subsets are counted; how often something was drawn is the miner's to say.
+    """
+
+    def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> None:
+        self._lattice = lattice
+        flip = kind.flip(lattice)
+        self._masks = {
+            wanted: [mask ^ flip for mask, seen in verdicts.items() if seen is wanted]
+            for wanted in (Verdict.HOLDS, Verdict.BREAKS)
+        }
+        self._families: dict[Verdict, Family] = {}
+        if lattice.size <= FAMILY_LIMIT:
+            self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
+
+    def applicable(self, antecedent: Mask) -> int:
+        """How many subsets the antecedent speaks about: 2^(n - |S|)."""
+        return 1 << (self._lattice.size - antecedent.bit_count())
+
+    def observed(self, antecedent: Mask) -> int:
+        """How many of them were seen to hold."""
+        return self._count(Verdict.HOLDS, antecedent)
+
+    def broken(self, antecedent: Mask) -> int:
+        """How many of them were seen to break."""
+        return self._count(Verdict.BREAKS, antecedent)
+
+    def _count(self, verdict: Verdict, antecedent: Mask) -> int:
+        if self._families:
+            above = up_closure(1 << antecedent, self._lattice.size)
+            return (self._families[verdict] & above).bit_count()
+        return sum(mask & antecedent == antecedent for mask in self._masks[verdict])

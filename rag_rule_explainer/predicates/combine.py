@@ -1,0 +1,251 @@
+"""``~``, ``&`` and ``|`` over predicates, in Kleene's three-valued logic, and plain functions lifted.
+
+UNKNOWN & BREAKS breaks and UNKNOWN | HOLDS holds, whatever the unknown part is; parts are asked from left
+to right and the rest is not asked once the outcome is decided, so put the cheap part first.
+"""
+
+import inspect
+from collections.abc import Generator, Hashable
+from dataclasses import dataclass
+
+from ..errors import InvalidInput
+from ..verdicts import Case, Judgement, Verdict
+from .protocol import Judge, Judged, Predicate, PredicateLike
+
+
+def both(first: Predicate, second: PredicateLike) -> "AllOf":
+    """``first & second``."""
+    return AllOf((first, as_predicate(second)))
+
+
+def either(first: Predicate, second: PredicateLike) -> "AnyOf":
+    """``first | second``."""
+    return AnyOf((first, as_predicate(second)))
+
+
+def negated(predicate: Predicate) -> Predicate:
+    """``~predicate``; a double negation is taken away."""
+    return predicate.inner if isinstance(predicate, Not) else Not(predicate)
+
+
+def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
+    """The base predicate, and whether ``predicate`` is its negation.
+
+    Judging the base once and turning the verdict around keeps a predicate and its negation consistent.
+    """
+    return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
+
+
+def negation_of(predicate: Predicate) -> str:
+    """The clause of the negated predicate."""
+    clause = getattr(predicate, "negation", None)
+    return clause if isinstance(clause, str) else f"not ({predicate})"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Holds where ``inner`` breaks, breaks where it holds."""
+
+    inner: Predicate
+
+    def __call__(self, case: Case) -> Judged:
+        """The opposite judgement."""
+        return _run(self._steps(case))
+
+    def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
+        return ~(yield self.inner(case))
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """The inner predicate's key."""
+        return self.inner.memo_key(case)
+
+    def __str__(self) -> str:
+        return negation_of(self.inner)
+
+    @property
+    def negation(self) -> str:
+        """The inner predicate's own clause."""
+        return str(self.inner)
+
+    __and__, __or__, __invert__ = both, either, negated
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Holds where every part holds; breaks where any part breaks."""
+
+    parts: tuple[Predicate, ...]
+
+    def __call__(self, case: Case) -> Judged:
+        """The conjunction of the parts' judgements."""
+        return _run(_folded(self.parts, case, Verdict.BREAKS))
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """All parts' keys; None if any of them is None."""
+        return _joint_key(self.parts, case)
+
+    def __str__(self) -> str:
+        return " and ".join(_clause(part, AnyOf) for part in self.parts)
+
+    @property
+    def negation(self) -> str:
+        """By De Morgan."""
+        return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
+
+    __and__, __or__, __invert__ = both, either, negated
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Holds where any part holds; breaks where every part breaks."""
+
+    parts: tuple[Predicate, ...]
+
+    def __call__(self, case: Case) -> Judged:
+        """The disjunction of the parts' judgements."""
+        return _run(_folded(self.parts, case, Verdict.HOLDS))
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """All parts' keys; None if any of them is None."""
+        return _joint_key(self.parts, case)
+
+    def __str__(self) -> str:
+        return " or ".join(_clause(part, AllOf) for part in self.parts)
+
+    @property
+    def negation(self) -> str:
+        """By De Morgan."""
+        return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
+
+    __and__, __or__, __invert__ = both, either, negated
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a Case as a predicate.
+
+    It is judged anew for every replay: nobody knows what it looks at. A sync one runs in a worker
+    thread, because it may well wait for something.
+    """
+
+    function: Judge
+    text: str = ""
+
+    async def __call__(self, case: Case) -> Judgement:
+        """The function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
+        if inspect.iscoroutinefunction(self.function):
+            outcome = await self.function(case)
+        else:
+            import anyio.to_thread  # here, because importing the package loads no event loop
+
+            outcome = await anyio.to_thread.run_sync(self.function, case)
+            outcome = await outcome if inspect.isawaitable(outcome) else outcome
+        return _judgement(outcome, self)
+
+    def memo_key(self, _case: Case) -> None:
+        """None: never remembered."""
+        return
+
+    def __str__(self) -> str:
+        return self.text or f"{self._name} is true"
+
+    @property
+    def negation(self) -> str:
+        """The clause of its negation."""
+        return f"not ({self.text})" if self.text else f"{self._name} is false"
+
+    @property
+    def _name(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return "the given function" if name == "<lambda>" else f"{name}(case)"
+
+    __and__, __or__, __invert__ = both, either, negated
+
+
+def condition(function: Judge, text: str = "") -> Function:
+    """A function of a Case as a predicate that reads as ``text`` in rules."""
+    return Function(function, text)
+
+
+def as_predicate(given: PredicateLike) -> Predicate:
+    """A predicate as it is, a function as one.
+
+    Raises InvalidInput for what cannot be called or, having a memo key, cannot be hashed.
+    """
+    if isinstance(given, Predicate):
+        return _hashable(given)
+    if not callable(given):
+        raise InvalidInput(
+            f"the predicate is {given!r}; pass a predicate such as contains('...') or a function "
+            "of a Case that returns True or False"
+        )
+    return Function(given)
+
+
+def _folded(
+    parts: tuple[Predicate, ...], case: Case, decisive: Verdict
+) -> Generator[Judged, Judgement, Judgement]:
+    """One decisive part decides; else an unknown one leaves it open; else it is the opposite."""
+    outcome = Judgement(~decisive)
+    for part in parts:
+        judgement = yield part(case)
+        if judgement.verdict is decisive:
+            return judgement
+        if judgement.verdict is Verdict.UNKNOWN:
+            outcome = judgement
+    return outcome
+
+
+def _run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
+    """Drives the steps without a loop as far as they go, and hands the rest over as a coroutine."""
+    try:
+        judged = next(steps)
+        while isinstance(judged, Judgement):
+            judged = steps.send(judged)
+    except StopIteration as end:
+        return end.value
+    return _run_on(steps, judged)
+
+
+async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged) -> Judgement:
+    try:
+        while True:
+            judged = steps.send(judged if isinstance(judged, Judgement) else await judged)
+    except StopIteration as end:
+        return end.value
+
+
+def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
+    keys = tuple(part.memo_key(case) for part in parts)
+    return None if None in keys else keys
+
+
+def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
+    """The part's clause, in brackets where it is joined the other way."""
+    base, is_negation = unwrapped(part)
+    joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
+    return f"({part})" if isinstance(base, joint) else str(part)
+
+
+def _hashable(predicate: Predicate) -> Predicate:
+    try:
+        hash(predicate)
+    except TypeError as error:
+        raise InvalidInput(
+            f"judgements are remembered by predicate, but {type(predicate).__name__} cannot be "
+            "hashed; make it a frozen dataclass"
+        ) from error
+    return predicate
+
+
+def _judgement(outcome: object, function: Function) -> Judgement:
+    if isinstance(outcome, Judgement):
+        return outcome
+    if isinstance(outcome, Verdict):
+        return Judgement(outcome)
+    if isinstance(outcome, bool):
+        return Judgement(Verdict.of(outcome))
+    raise InvalidInput(
+        f"the predicate {function} returned {type(outcome).__name__}; return True, False, "
+        "a Verdict or a Judgement"
+    )

@@ -1,0 +1,37 @@
+"""Makes text from outside safe to print: no control sequences, nothing that reorders the line."""
+
+import unicodedata
+
+_KEPT = frozenset(" \u200c\u200d")
+"""The zero-width joiners shape Persian, Indic and emoji text and can do no harm to a terminal."""
+
+
+def printable(text: str) -> str:
+    """The text on one line, with every control, format and unassigned character shown as an escape.
+
+    Newlines and tabs become spaces. What is left cannot move the cursor, colour the terminal, or
+    turn the reading direction around.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_shown, text))
+
+
+def printable_lines(text: str) -> str:
+    """The same, but line breaks and tabs stay as they are."""
+    return "\n".join(
+        "\t".join(printable(cell) for cell in line.split("\t")) for line in text.splitlines()
+    )
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most ``limit`` characters, the last one an ellipsis where something was cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _shown(character: str) -> str:
+    if character in _KEPT or character.isprintable():
+        return character
+    if character.isspace() or unicodedata.category(character) == "Zs":
+        return " "
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -1,0 +1,1 @@
+"""Answers a search's asks: replays the application and judges what it says."""

@@ -1,0 +1,186 @@
+"""Arrangement -> replay -> predicate -> probe.
+
+Answers are kept by arrangement and judgements by (predicate, memo key), single-flight. Runs on one event
+loop; sync replays run in worker threads.
+"""
+
+import inspect
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import anyio
+import anyio.to_thread
+
+from ..errors import RagRuleError
+from ..predicates import Predicate, unwrapped
+from ..sources import Arrangement, Source
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .limits import LimitReached, Limits
+from .memo import Memo
+from .replaying import Replay
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often the application ran, by purpose, and how often an answer was taken from memory."""
+
+    baseline: int = 0
+    repeat_check: int = 0
+    samples: int = 0
+    retries: int = 0
+    reused: int = 0
+    usage: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def replays(self) -> int:
+        """All runs of the application."""
+        return self.baseline + self.repeat_check + self.samples + self.retries
+
+    def spend(self, usage: Mapping[str, int]) -> None:
+        """Adds the tokens an answer cost."""
+        for kind, count in usage.items():
+            self.usage[kind] = self.usage.get(kind, 0) + count
+
+
+class Reply(NamedTuple):
+    """What one arrangement was answered, or the error it ended in. ``latency`` in seconds."""
+
+    answer: Answer | None
+    latency: float = 0.0
+    error: str = ""
+
+
+class Probe(NamedTuple):
+    """One arrangement, replayed and judged."""
+
+    arrangement: Arrangement
+    reply: Reply
+    judgement: Judgement
+
+
+class Prober:
+    """Probes arrangements for one question.
+
+    ``reuse_answers=False`` keeps no answers: an arrangement that is wanted twice is replayed twice.
+    ``answer_without_sources``: the answer to the empty arrangement, instead of asking the application.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        replay: Replay,
+        *,
+        concurrency: int,
+        limits: Limits,
+        reuse_answers: bool = True,
+        answer_without_sources: str | None = None,
+    ) -> None:
+        self.question = question
+        self.baseline = Answer("")  # until the baseline is known, nothing is judged
+        self.tally = Tally()
+        self._replay = replay
+        self._is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
+            getattr(replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+        )
+        self._threads = anyio.CapacityLimiter(concurrency)
+        self._limits = limits
+        self._reuse = reuse_answers
+        self._without_sources = answer_without_sources
+        self._replies = Memo[Reply]()
+        self._judgements = Memo[Judgement]()
+
+    async def probe(self, arrangement: Arrangement, predicate: Predicate) -> Probe:
+        """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
+        reply = await self._reply(arrangement)
+        if reply.answer is None:
+            return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
+        judgement = await self.judge(reply.answer, arrangement.sources, predicate)
+        return Probe(arrangement, reply, judgement)
+
+    async def ask(self, arrangement: Arrangement) -> Answer:
+        """One run of the application, whatever is remembered; raises what the application raises."""
+        sources = arrangement.sources
+        if not self._needs_application(arrangement):
+            return Answer(self._without_sources or "", note="answered without the application")
+        if self._is_async:
+            given = self._replay(self.question, sources)
+        else:
+            given = await anyio.to_thread.run_sync(
+                self._replay, self.question, sources, limiter=self._threads
+            )
+        answer = Answer.of(await given if inspect.isawaitable(given) else given)
+        if answer.usage:
+            self.tally.spend(answer.usage)
+        return answer
+
+    async def run(self, arrangement: Arrangement) -> Reply:
+        """The same, with an error of the application as a reply, and timed."""
+        started = time.perf_counter()
+        try:
+            answer = await self.ask(arrangement)
+        except RagRuleError:
+            raise
+        except Exception as error:
+            return Reply(None, time.perf_counter() - started, described(error))
+        return Reply(answer, time.perf_counter() - started)
+
+    def remember(self, arrangement: Arrangement, reply: Reply) -> None:
+        """Keeps a reply that was come by otherwise, as the answer to this arrangement."""
+        if self._reuse:
+            self._replies.put(arrangement.key, reply)
+
+    def charge(self) -> None:
+        """Makes sure one more run is within the limits. Raises LimitReached where it is not."""
+        limit = self._limits.replays
+        if limit is not None and self.tally.replays >= limit:
+            raise LimitReached(f"the limit of {limit} replays is reached")
+
+    async def judge(self, answer: Answer, kept: tuple[Source, ...], predicate: Predicate) -> Judgement:
+        """The judgement on an answer, remembered by the predicate's memo key.
+
+        The base predicate is judged and a negation turned around, so that a predicate and its
+        negation never both hold. A predicate that raises says UNKNOWN, with the error as its reason.
+        """
+        base, is_negation = unwrapped(predicate)
+        case = Case(self.question, self.baseline, answer, kept)
+        memo_key = base.memo_key(case)
+        remembered = memo_key is not None
+        judgement = self._judgements.known((base, memo_key)) if remembered else None
+        if judgement is None and remembered:
+            judgement, _ = await self._judgements.get((base, memo_key), lambda: _judged(base, case))
+        elif judgement is None:
+            judgement = await _judged(base, case)
+        return ~judgement if is_negation else judgement
+
+    async def _reply(self, arrangement: Arrangement) -> Reply:
+        if not self._reuse:
+            return await self._sample(arrangement)
+        reply, known = await self._replies.get(arrangement.key, lambda: self._sample(arrangement))
+        self.tally.reused += known
+        return reply
+
+    def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
+        if self._needs_application(arrangement):
+            self.charge()
+            self.tally.samples += 1
+        return self.run(arrangement)
+
+    def _needs_application(self, arrangement: Arrangement) -> bool:
+        return bool(arrangement.sources) or self._without_sources is None
+
+
+async def _judged(predicate: Predicate, case: Case) -> Judgement:
+    try:
+        judged = predicate(case)
+        return judged if isinstance(judged, Judgement) else await judged
+    except RagRuleError:
+        raise
+    except Exception as error:
+        return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+
+
+def described(error: BaseException) -> str:
+    """An error in one line: its type and its message."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

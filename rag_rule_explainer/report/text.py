@@ -1,0 +1,137 @@
+"""An explanation as text, for a terminal or a file.
+
+Everything that comes from outside (questions, answers, documents, ids) goes through ``printable`` and is
+never read as markup, so no text can move the cursor, colour a line or pretend to be the report's own.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.text import Text
+
+from ..explanation import Explanation, Finding, Importance, SourceRecord, joined
+from ..printable import printable, shortened
+from ..rules import RuleKind
+
+_MOST_SHOWN = 10
+"""Of a list that may be long; the rest is counted."""
+
+_SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model saw them"}
+
+
+def as_text(explanation: Explanation) -> str:
+    """The report as plain text, ending in a newline."""
+    return "".join(f"{line.plain}\n" for line in lines(explanation))
+
+
+def lines(explanation: Explanation) -> Iterator[Text]:
+    """The report line by line, styled."""
+    yield _labelled("Question", explanation.question)
+    yield _labelled("Answer", explanation.baseline.text)
+    yield from _sources(explanation)
+    for kind in explanation.predicates:
+        yield from _rules(explanation, kind)
+    yield from _listed("What would flip it", map(str, explanation.counterfactuals))
+    yield from _listed("What is not a rule", _non_rules(explanation))
+    yield from _importance(explanation.importance)
+    yield from _listed(
+        "Left open", (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
+    )
+    yield from _listed("Notes", explanation.notes)
+    yield from _cost(explanation)
+
+
+def _labelled(label: str, text: str) -> Text:
+    return Text.assemble((f"{label}: ", "bold"), shortened(printable(text), 2000))
+
+
+def _heading(text: str) -> Iterator[Text]:
+    yield Text()
+    yield Text(text, style="bold")
+
+
+def _listed(heading: str, entries: Iterable[str], limit: int = _MOST_SHOWN) -> Iterator[Text]:
+    entries = list(entries)
+    if entries:
+        yield from _heading(heading)
+    for entry in entries[:limit]:
+        yield Text(f"  - {shortened(printable(entry), 400)}")
+    if len(entries) > limit:
+        yield Text(f"  … and {len(entries) - limit} more", style="dim")
+
+
+def _sources(explanation: Explanation) -> Iterator[Text]:
+    yield from _heading(f"Sources ({len(explanation.sources)}, {_SCOPES[explanation.scope]})")
+    width = max(len(printable(source.id)) for source in explanation.sources)
+    for source in explanation.sources:
+        yield Text.assemble(
+            "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90)
+        )
+
+
+def _gist(source: SourceRecord) -> str:
+    title = source.metadata.get("title")
+    shown = title if isinstance(title, str) and title != source.id else source.text
+    return printable(" ".join(shown.split()))
+
+
+def _rules(explanation: Explanation, kind: RuleKind) -> Iterator[Text]:
+    of_kind: dict[RuleKind, Sequence[Finding]] = {
+        RuleKind.RETENTION: explanation.retention_rules,
+        RuleKind.OMISSION: explanation.omission_rules,
+    }
+    yield from _heading(f"{kind.value.capitalize()} rules")
+    for finding in of_kind[kind]:
+        yield Text.assemble("  - ", (finding.rule, "green" if finding.proved else "yellow"))
+        relation = f"; {finding.relation}" if finding.relation else ""
+        yield Text(f"      {finding.evidence}{relation}", style="dim")
+    if not of_kind[kind]:
+        found = "none" if explanation.complete else "none found so far"
+        condition = shortened(printable(explanation.predicates[kind]), 200)
+        yield Text(f"  {found}, for: {condition}", style="dim")
+
+
+def _non_rules(explanation: Explanation) -> Iterator[str]:
+    for witness in explanation.witnesses:
+        doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
+        attempt = f"{doing} {joined(witness.sources)}" if witness.sources else f"{doing} nothing"
+        kept = joined(witness.kept) or "no sources"
+        given = "" if witness.kept == witness.sources else f" with {kept} retained"
+        yield f"{attempt} is not enough{given}{_answered(witness.answer)}"
+
+
+def _answered(answer: str | None) -> str:
+    return "" if answer is None else f": the answer was {shortened(answer, 80)!r}"
+
+
+def _importance(indices: Sequence[Importance]) -> Iterator[Text]:
+    if not indices:
+        return
+    yield from _heading("Importance (Banzhaf, Shapley)")
+    width = max(len(printable(index.source)) for index in indices)
+    for kind in dict.fromkeys(index.kind for index in indices):
+        for index in (index for index in indices if index.kind is kind and index.banzhaf):
+            yield Text(
+                f"  {printable(index.source).ljust(width)}  {kind.value:9}  "
+                f"{index.banzhaf:.3f}  {index.shapley:.3f}"
+            )
+
+
+def _cost(explanation: Explanation) -> Iterator[Text]:
+    counts = explanation.counts
+    yield from _heading("Cost")
+    yield Text(
+        f"  {counts.probes} probes of {2 ** len(explanation.sources)} subsets; {counts.replays} replays "
+        f"({counts.baseline} baseline, {counts.repeat_check} repeat check, {counts.samples} samples, "
+        f"{counts.retries} retries); {counts.reused} answers reused"
+    )
+    if explanation.spent.replays:
+        spent = ", ".join(f"{n} {printable(kind)}" for kind, n in explanation.spent.replays.items())
+        yield Text(f"  {spent}")
+    yield Text(f"  miner: {explanation.miner.name} ({explanation.miner.reason})")
+    if explanation.complete:
+        yield Text("  complete: these are all the rules there are", style="green")
+    else:
+        why = explanation.stop_reason or f"{len(explanation.unresolved)} subsets have no verdict"
+        yield Text(
+            f"  not complete ({printable(why)}): what is shown is true, more may exist", style="yellow"
+        )

@@ -1,0 +1,70 @@
+"""What a rule is, at the level of masks.
+
+Retention rule S: the condition holds on every T ⊇ S.  Omission rule S: it holds on every T with
+T ∩ S = ∅. The two kinds differ in one projection, ``RuleKind.flip``, and nowhere else in the
+package (paper, section on rule definitions).
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from .lattice import Lattice, Mask
+
+ClaimStatus = Literal["proved", "tested", "voted", "relative", "unverified"]
+"""What a claim rests on: every applicable subset; random ones, with a stated guarantee; majority
+votes; only the sources that were kept; nothing yet."""
+
+
+class RuleKind(str, Enum):
+    """Retention ("whenever S is retained …") or omission ("whenever S is omitted …")."""
+
+    RETENTION = "retention"
+    OMISSION = "omission"
+
+    # Enum hashes by name in Python code; kinds are looked up a few times per probe.
+    __hash__ = str.__hash__
+
+    def flip(self, lattice: Lattice) -> Mask:
+        """The projection between antecedents and concrete subsets, as the mask to XOR with.
+
+        A concrete subset is what is retained when just S is retained (S itself), or just S omitted (all
+        but S). XOR is its own inverse: it leads from either to the other.
+        """
+        return 0 if self is RuleKind.RETENTION else lattice.full
+
+    def subset(self, lattice: Lattice, antecedent: Mask) -> Mask:
+        """The concrete subset of an antecedent, or the antecedent of a concrete subset."""
+        return antecedent ^ self.flip(lattice)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An antecedent of one kind; ``antecedent`` is a mask of units."""
+
+    kind: RuleKind
+    antecedent: Mask
+
+    def subsumes(self, other: "Rule") -> bool:
+        """True iff every unit this rule names is named by ``other`` of the same kind."""
+        return self.kind is other.kind and self.antecedent & ~other.antecedent == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a miner can say about an antecedent now.
+
+    ``draws``: random subsets tried, with replacement; 0 where nothing was drawn. ``sampling``: how
+    they were drawn and what that guarantees, in words; empty for exact miners.
+    """
+
+    kind: RuleKind
+    antecedent: Mask
+    status: ClaimStatus
+    draws: int = 0
+    sampling: str = ""
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that is claimed."""
+        return Rule(self.kind, self.antecedent)

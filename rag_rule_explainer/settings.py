@@ -1,0 +1,127 @@
+"""How to mine: everything about an explanation that is neither a live object nor the question."""
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from typing_extensions import TypedDict, Unpack
+
+from .errors import InvalidInput, TooManySources
+from .lattice import FAMILY_LIMIT
+from .mining import Exhaustive, Miner, Mono
+from .probing.limits import Limits
+from .rules import RuleKind
+
+Rules: TypeAlias = Literal["retention", "omission", "both"]
+MinerName: TypeAlias = Literal["auto", "exact", "exhaustive"]
+
+EXACT_UP_TO = 7
+"""Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
+AUTO_REPLAYS = 500
+"""The cap ``auto`` sets above that, where the user set none."""
+
+
+class SettingsFields(TypedDict, total=False):
+    """The fields of Settings as keywords."""
+
+    rules: Rules
+    miner: MinerName
+    minimal: bool
+    limits: Limits
+    concurrency: int
+    seed: int
+    check_repeatable: bool
+    reuse_answers: bool
+    answer_without_sources: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Frozen and picklable.
+
+    ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
+    "exhaustive" (all 2^n) or "auto". ``minimal=False`` reports all valid rules, not just the minimal
+    ones. ``limits``: caps on spending. ``concurrency``: most replays in flight. ``seed``: of whatever is
+    drawn. ``check_repeatable``: replay the full set once more before mining. ``reuse_answers=False``:
+    an arrangement wanted by both kinds is replayed for each (less memory). ``answer_without_sources``:
+    the answer to the empty set, instead of asking the application, e.g. "N/A".
+
+    Raises InvalidInput for a value outside of these.
+    """
+
+    rules: Rules = "both"
+    miner: MinerName = "auto"
+    minimal: bool = True
+    limits: Limits = field(default_factory=Limits)
+    concurrency: int = 8
+    seed: int = 0
+    check_repeatable: bool = True
+    reuse_answers: bool = True
+    answer_without_sources: str | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("rules", self.rules, get_args(Rules))
+        _one_of("miner", self.miner, get_args(MinerName))
+        if self.concurrency < 1:
+            raise InvalidInput(f"concurrency is {self.concurrency}; give at least 1")
+
+    @classmethod
+    def of(cls, settings: "Settings | None", overrides: SettingsFields) -> "Settings":
+        """Settings with some fields replaced. Raises InvalidInput for a name that is no field."""
+        known = {known.name for known in fields(cls)}
+        for name in overrides:
+            if name not in known:
+                raise InvalidInput(f"{name!r} is not a setting; known are {', '.join(sorted(known))}")
+        return replace(settings or cls(), **cast("dict[str, Any]", overrides))
+
+    @property
+    def kinds(self) -> tuple[RuleKind, ...]:
+        """The kinds of rule that are mined."""
+        return tuple(RuleKind) if self.rules == "both" else (RuleKind(self.rules),)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, nested ones as dicts too."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A miner that was chosen: its name, why, and the limits that come with it."""
+
+    name: str
+    reason: str
+    limits: Limits
+
+    def miner(self, kind: RuleKind, *, minimal: bool) -> Miner:
+        """The miner of one kind of rule."""
+        return Exhaustive(kind, minimal) if self.name == "exhaustive" else Mono(kind, minimal)
+
+    def worst_case(self, sources: int) -> int:
+        """Most replays it can come to: every subset, the baseline and the repeat check."""
+        everything = (1 << sources) + 2
+        cap = self.limits.replays
+        return everything if cap is None else min(everything, cap)
+
+
+def choose(settings: Settings, sources: int) -> Choice:
+    """The miner for so many sources. Raises TooManySources where an exact search cannot finish."""
+    if sources > FAMILY_LIMIT:
+        raise TooManySources(
+            f"{sources} sources have 2^{sources} subsets; an exact search takes at most "
+            f"{FAMILY_LIMIT}. Retrieve fewer (a smaller top-k), or pass just the ones you suspect"
+        )
+    subsets = f"{sources} source{'s' * (sources != 1)}, at most {1 << sources} probes"
+    if settings.miner != "auto":
+        return Choice(settings.miner, f"asked for; {subsets}", settings.limits)
+    if sources <= EXACT_UP_TO or settings.limits.replays is not None:
+        return Choice("exact", subsets, settings.limits)
+    capped = replace(settings.limits, replays=AUTO_REPLAYS)
+    reason = f"{subsets}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
+    return Choice("exact", reason, capped)
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidInput(f"{name} is {value!r}; give one of {', '.join(map(repr, allowed))}")
+
+
+__all__ = ["Choice", "Rules", "Settings", "SettingsFields", "Unpack", "choose"]

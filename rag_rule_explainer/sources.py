@@ -1,0 +1,129 @@
+"""Sources, and the only way from a mask to what the application is shown."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import InvalidInput
+from .lattice import Lattice, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One retrieved text under an id that is unique within its set.
+
+    ``metadata`` is carried along and never compared: two sources are the same when id and text are.
+    """
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    fingerprint: str = field(init=False, repr=False, compare=False, default="")
+
+    def __post_init__(self) -> None:
+        if not self.id.strip():
+            raise InvalidInput(f"a source has an empty id (its text begins {self.text[:40]!r})")
+        if any(0xD800 <= ord(character) <= 0xDFFF for character in self.id):
+            raise InvalidInput(f"the id {self.id!r} has a lone surrogate; give an id that is text")
+        object.__setattr__(self, "fingerprint", _digest(self.id, self.text))
+
+    @property
+    def passage(self) -> str:
+        """The text under its title, where ``metadata`` has one: what a reader is shown."""
+        title = self.metadata.get("title")
+        return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
+
+
+def _digest(identity: str, text: str) -> str:
+    # The id's length keeps ("ab", "c") and ("a", "bc") apart.
+    content = f"{len(identity)}:{identity}{text}"
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSet:
+    """The retrieved sources in the order in which the application shows them to its model."""
+
+    sources: tuple[Source, ...]
+    by_bit: tuple[tuple[Mask, Source], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for source in self.sources:
+            if source.id in seen:
+                raise InvalidInput(
+                    f"the id {source.id!r} stands for two sources; give each source its own id"
+                )
+            seen.add(source.id)
+        pairs = ((self.lattice.bit(unit), source) for unit, source in enumerate(self.sources))
+        object.__setattr__(self, "by_bit", tuple(pairs))
+
+    @classmethod
+    def of(cls, sources: "Iterable[Source | str]") -> "SourceSet":
+        """The sources as a set; plain texts are named D1, D2, … by their place.
+
+        Raises InvalidInput for no sources at all, an empty id, or an id used twice.
+        """
+        if isinstance(sources, (str, bytes)):
+            raise InvalidInput("sources is one string; pass a list with a Source for each document")
+        named = tuple(_named(source, place) for place, source in enumerate(sources, start=1))
+        if not named:
+            raise InvalidInput("there are no sources to explain the answer by; pass at least one")
+        return cls(named)
+
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice of all subsets of these sources, one unit each."""
+        return Lattice(len(self.sources))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids, in order."""
+        return tuple(source.id for source in self.sources)
+
+    def ids_of(self, mask: Mask) -> tuple[str, ...]:
+        """The ids of a mask's sources, in order."""
+        return tuple([source.id for bit, source in self.by_bit if mask & bit])
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self.sources)
+
+
+def _named(source: "Source | str", place: int) -> Source:
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        return Source(f"D{place}", source)
+    raise InvalidInput(
+        f"source {place} is a {type(source).__name__}; pass Source(id, text) or a plain string"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """The ordered sources that one replay puts before the application.
+
+    Memory and store know arrangements by ``key`` (ids and content, in order), never by mask: a mask
+    means nothing outside its own source set.
+    """
+
+    sources: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, sources: SourceSet, mask: Mask) -> "Arrangement":
+        """The arrangement of a mask: its sources, in the order of the set."""
+        return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal exactly for arrangements that show the same ids and texts in the same order."""
+        return tuple([source.fingerprint for source in self.sources])
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids shown, in order."""
+        return tuple([source.id for source in self.sources])

@@ -1,0 +1,7 @@
+"""Fakes and checks for tests of applications, predicates and miners."""
+
+from .miners import check_miner
+from .openai_server import OpenAIServer
+from .replays import ScriptedReplay
+
+__all__ = ["OpenAIServer", "ScriptedReplay", "check_miner"]

@@ -1,0 +1,104 @@
+"""A conformance suite for miners, one's own included.
+
+Runs a miner on truth tables, tells it verdicts late, in part and out of order, leaves some UNKNOWN, stops
+it anywhere, and holds every claim it makes against the definition.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..lattice import Lattice, Mask, minimal
+from ..mining import Miner, RuleSearch
+from ..rules import RuleKind
+from ..verdicts import Verdict
+
+Truth = Callable[[Mask], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    miner: Miner
+    lattice: Lattice
+    verdicts: tuple[Verdict, ...]
+    seed: int
+
+    def __str__(self) -> str:
+        table = "".join(verdict.value[0] for verdict in self.verdicts)
+        return f"{self.miner} on the table {table} (by mask, 0 first) with seed {self.seed}"
+
+
+def check_miner(make: Callable[[RuleKind], Miner], *, trials: int = 200, seed: int = 0) -> None:
+    """Holds an exact miner against the definition of its rules, on lattices of up to 5 units.
+
+    ``make``: the miner of a kind. Raises AssertionError, naming the table and the seed, where a claim is
+    not true of the verdicts told so far, a rule is missing at the end, a mask is asked for twice, or a
+    search resumed from saved verdicts asks for them again.
+    """
+    for trial in _trials(make, trials, seed):
+        _check(trial)
+
+
+def _trials(make: Callable[[RuleKind], Miner], trials: int, seed: int) -> Iterator[_Trial]:
+    draw = random.Random(seed)  # noqa: S311 -- reproducible on purpose
+    for number in range(trials):
+        lattice = Lattice(draw.randint(0, 5))
+        holds, unknown = draw.random(), draw.choice((0.0, 0.0, 0.1))
+        verdicts = tuple(
+            Verdict.UNKNOWN if draw.random() < unknown else Verdict.of(draw.random() < holds**0.3)
+            for _ in lattice.masks()
+        )
+        for kind in RuleKind:
+            yield _Trial(make(kind), lattice, verdicts, number)
+
+
+def _check(trial: _Trial) -> None:
+    saved = _run(trial, RuleSearch(trial.miner, trial.lattice))
+    resumed = RuleSearch(trial.miner, trial.lattice, known=saved)
+    _require(resumed.finished, f"{trial}: a search resumed from all its verdicts asks for more")
+    fresh = RuleSearch(trial.miner, trial.lattice, known=dict(list(saved.items())[: len(saved) // 2]))
+    _run(trial, fresh)
+
+
+def _run(trial: _Trial, search: RuleSearch) -> Mapping[Mask, Verdict]:
+    draw = random.Random(trial.seed)  # noqa: S311 -- reproducible on purpose
+    waiting: list[Mask] = []
+    asked: set[Mask] = set(search.verdicts)
+    while not search.finished:
+        for ask in search.ask(draw.randint(1, 4)):
+            _require(ask.mask not in asked, f"{trial}: mask {ask.mask} is asked for twice")
+            asked.add(ask.mask)
+            waiting.append(ask.mask)
+        _require(bool(waiting), f"{trial}: it is not finished, and asks for nothing")
+        draw.shuffle(waiting)
+        told = [waiting.pop() for _ in range(draw.randint(1, len(waiting)))]
+        search.tell({mask: trial.verdicts[mask] for mask in told})
+        _check_claims(trial, search)
+    _check_complete(trial, search)
+    return search.verdicts
+
+
+def _check_claims(trial: _Trial, search: RuleSearch) -> None:
+    for claim in search.claims:
+        for wider in trial.lattice.supersets(claim.antecedent):
+            seen = search.verdicts.get(search.kind.subset(trial.lattice, wider))
+            _require(
+                seen is Verdict.HOLDS, f"{trial}: {claim} is claimed, but was not seen on all subsets"
+            )
+
+
+def _check_complete(trial: _Trial, search: RuleSearch) -> None:
+    def holds(antecedent: Mask) -> bool:
+        above = trial.lattice.supersets(antecedent)
+        return all(
+            trial.verdicts[search.kind.subset(trial.lattice, wider)] is Verdict.HOLDS for wider in above
+        )
+
+    expected = set(minimal(filter(holds, trial.lattice.masks())))
+    claimed = {claim.antecedent for claim in search.claims}
+    _require(expected == set(minimal(claimed)), f"{trial}: claimed {claimed}, the rules are {expected}")
+
+
+def _require(condition: bool, complaint: str) -> None:
+    if not condition:
+        raise AssertionError(complaint)

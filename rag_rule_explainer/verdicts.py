@@ -1,0 +1,79 @@
+"""What comes back from a replay, and what a predicate says about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from .errors import InvalidInput
+from .sources import Source
+
+
+class Verdict(str, Enum):
+    """Kleene's three values. UNKNOWN neither proves a rule nor rules one out."""
+
+    HOLDS = "holds"
+    BREAKS = "breaks"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def of(cls, truth: bool) -> "Verdict":
+        """HOLDS for True, BREAKS for False."""
+        return cls.HOLDS if truth else cls.BREAKS
+
+    def __invert__(self) -> "Verdict":
+        if self is Verdict.UNKNOWN:
+            return self
+        return Verdict.BREAKS if self is Verdict.HOLDS else Verdict.HOLDS
+
+    # Enum hashes by name in Python code; verdicts are looked up a few times per probe.
+    __hash__ = str.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and, where one was given, its reason in words."""
+
+    verdict: Verdict
+    reason: str = ""
+
+    def __invert__(self) -> "Judgement":
+        return Judgement(~self.verdict, self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the application answered.
+
+    ``text`` is judged; ``value`` is its structured output where it has one; ``usage`` counts tokens by
+    kind, e.g. ``{"input_tokens": 812, "output_tokens": 9}``; ``finish_reason`` is the model's own word
+    for why it stopped; ``note`` says what a reader of the probe should know about how it came about.
+    """
+
+    text: str
+    value: Any = None
+    usage: Mapping[str, int] | None = None
+    finish_reason: str | None = None
+    note: str = ""
+
+    @classmethod
+    def of(cls, given: "Answer | str") -> "Answer":
+        """An Answer as it is, a plain string as one. Raises InvalidInput for anything else."""
+        if isinstance(given, Answer):
+            return given
+        if isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            return cls(given)
+        raise InvalidInput(f"a replay returned {type(given).__name__}; return a str or an Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a predicate judges: an answer beside the baseline's, and the sources it was given.
+
+    ``kept`` are the sources shown, in order.
+    """
+
+    question: str
+    baseline: Answer
+    answer: Answer
+    kept: tuple[Source, ...]

@@ -1,0 +1,33 @@
+"""What every test may rely on."""
+
+import ipaddress
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test talks to anything but this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            host = str(address[0])
+            if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
+                raise PermissionError(f"a test tried to reach {host}; only loopback is allowed")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder of real evaluation data, which is not part of the project."""
+    if not DATA.is_dir():
+        pytest.skip("the evaluation data is not beside the project")
+    return DATA

@@ -1,0 +1,64 @@
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_rule_explainer.lattice import Lattice, Mask, minimal
+from rag_rule_explainer.mining.importance import layers, powers
+
+Game = Callable[[Mask], bool]
+
+
+def banzhaf(lattice: Lattice, wins: Game, unit: int) -> Fraction:
+    bit = lattice.bit(unit)
+    others = [mask for mask in lattice.masks() if not mask & bit]
+    return Fraction(sum(wins(mask | bit) and not wins(mask) for mask in others), len(others))
+
+
+def shapley(lattice: Lattice, wins: Game, unit: int) -> Fraction:
+    orders = list(permutations(range(lattice.size)))
+    swings = 0
+    for order in orders:
+        before = lattice.mask(order[: order.index(unit)])
+        swings += wins(before | lattice.bit(unit)) and not wins(before)
+    return Fraction(swings, len(orders))
+
+
+@given(st.integers(1, 5).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 2**n - 1)))))
+def test_both_indices_by_definition(game: tuple[int, set[Mask]]) -> None:
+    size, winners = game
+    lattice, rules = Lattice(size), minimal(winners)
+
+    def wins(mask: Mask) -> bool:
+        return any(rule & mask == rule for rule in rules)
+
+    for unit, power in enumerate(powers(lattice, rules)):
+        assert power.banzhaf == banzhaf(lattice, wins, unit)
+        assert power.shapley == shapley(lattice, wins, unit)
+
+
+@given(st.sets(st.integers(1, 63), min_size=1))
+def test_shapley_indices_share_one_whole(winners: set[Mask]) -> None:
+    assert sum(power.shapley for power in powers(Lattice(6), minimal(winners))) == 1
+
+
+@pytest.mark.parametrize("rules", [[], [0]])
+def test_nobody_matters_where_nothing_or_everything_wins(rules: list[Mask]) -> None:
+    assert all(power.banzhaf == power.shapley == 0 for power in powers(Lattice(4), rules))
+
+
+def test_twenty_sources_are_exact() -> None:
+    lattice = Lattice(20)
+    indices = powers(lattice, [lattice.mask([0, 19])])
+    assert indices[0].shapley == indices[19].shapley == Fraction(1, 2)
+    assert all(power.banzhaf == 0 for power in indices[1:19])
+
+
+def test_layers_hold_the_masks_of_each_size() -> None:
+    for size, layer in enumerate(layers(6)):
+        assert {mask for mask in range(64) if layer >> mask & 1} == {
+            mask for mask in range(64) if mask.bit_count() == size
+        }

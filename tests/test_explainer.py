@@ -1,0 +1,472 @@
+import asyncio
+import contextvars
+import itertools
+import json
+import pickle
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from rag_rule_explainer import (
+    Answer,
+    AnswerNotRepeatable,
+    BaselineFailed,
+    Case,
+    Explainer,
+    Explanation,
+    InvalidInput,
+    Judgement,
+    Limits,
+    RuleKind,
+    Settings,
+    Source,
+    TooManySources,
+    Verdict,
+    contains,
+    equals,
+)
+from rag_rule_explainer.testing import ScriptedReplay
+
+Ids = frozenset[str]
+
+
+def sources(count: int) -> list[Source]:
+    return [Source(f"D{place}", f"text {place}") for place in range(1, count + 1)]
+
+
+def answering(*pairs: tuple[set[str], str], otherwise: str = "no idea") -> ScriptedReplay:
+    """Answers with the text of the first pair whose ids are all shown."""
+    return ScriptedReplay(lambda ids: next((text for all_of, text in pairs if all_of <= ids), otherwise))
+
+
+PAIR = ({"D2", "D4"}, "take calcium")
+
+
+def test_a_pair_of_documents() -> None:
+    replay = answering(PAIR)
+    explanation = Explainer(replay, predicate=contains("calcium")).explain("what to take?", sources(5))
+    assert [finding.sources for finding in explanation.retention_rules] == [("D2", "D4")]
+    assert [finding.sources for finding in explanation.omission_rules] == [("D2",), ("D4",)]
+    (pair,) = explanation.retention_rules
+    assert pair.kind is RuleKind.RETENTION
+    assert (pair.observed, pair.broken, pair.applicable) == (8, 0, 8)
+    assert pair.proved
+    assert pair.claim == "proved"
+    assert str(pair) == (
+        "whenever D2 and D4 are retained, the answer contains 'calcium' [proved on all 8 subsets]"
+    )
+    assert str(explanation.omission_rules[0]) == (
+        "whenever D2 is omitted, the answer does not contain 'calcium' [proved on all 16 subsets]"
+    )
+    assert explanation.complete
+    assert explanation.question == "what to take?"
+    assert explanation.baseline.text == "take calcium"
+
+
+@pytest.mark.parametrize(("rules", "probes"), [("retention", 258), ("omission", 769), ("both", 1024)])
+def test_the_cost_of_two_necessary_sources_of_ten(rules: str, probes: int) -> None:
+    replay = answering(({"D3", "D7"}, "yes"))
+    settings = Settings(miner="exact", rules=rules)  # pyright: ignore[reportArgumentType] -- a parameter
+    explanation = Explainer(replay, predicate=equals("yes"), settings=settings).explain("?", sources(10))
+    counts = explanation.counts
+    assert counts.probes == probes
+    assert len(explanation.probes) == probes
+    assert (counts.baseline, counts.repeat_check, counts.retries) == (1, 1, 0)
+    assert counts.replays == len(replay.calls) == 2 + counts.samples
+    full_set_is_reused = rules != "omission"
+    assert counts.samples == probes - full_set_is_reused
+
+
+def test_without_reuse_both_kinds_replay_what_they_share() -> None:
+    replay = answering(({"D3", "D7"}, "yes"))
+    explainer = Explainer(replay, predicate=equals("yes"), miner="exact", reuse_answers=False)
+    explanation = explainer.explain("?", sources(10))
+    assert explanation.counts.samples == 258 + 769
+    assert explanation.counts.probes == 1024
+    assert explanation.counts.reused == 0
+    assert all(probe.answers == () for probe in explanation.probes)
+    assert [finding.sources for finding in explanation.retention_rules] == [("D3", "D7")]
+
+
+def test_the_same_arrangement_is_replayed_once_though_both_kinds_ask() -> None:
+    replay = answering(PAIR)
+    explanation = Explainer(replay, predicate=contains("calcium")).explain("?", sources(5))
+    asked = replay.calls[2:]
+    assert len(asked) == len(set(asked)) == 31
+    assert explanation.counts.reused > 0
+
+
+def test_an_application_that_never_repeats_itself_costs_two_replays_and_prints_no_rule() -> None:
+    number = itertools.count()
+    replay = ScriptedReplay(lambda _: f"answer {next(number)}")
+    with pytest.raises(AnswerNotRepeatable) as caught:
+        Explainer(replay).explain("?", sources(4))
+    assert len(replay.calls) == 2
+    assert caught.value.answers == ("answer 0", "answer 1")
+    for way_out in ("contains", "consistent_with", "check_repeatable=False"):
+        assert way_out in str(caught.value)
+
+
+def test_wording_that_changes_does_not_matter_to_a_condition_that_ignores_it() -> None:
+    number = itertools.count()
+    replay = ScriptedReplay(lambda ids: f"calcium {next(number)}" if "D1" in ids else "no")
+    explanation = Explainer(replay, predicate=contains("calcium")).explain("?", sources(2))
+    assert [finding.sources for finding in explanation.retention_rules] == [("D1",)]
+
+
+def test_the_default_predicate_is_the_same_answer() -> None:
+    explanation = Explainer(answering(PAIR)).explain("?", sources(4))
+    assert str(explanation.retention_rules[0]).startswith(
+        "whenever D2 and D4 are retained, the answer stays the same"
+    )
+    assert str(explanation.omission_rules[0]).startswith("whenever D2 is omitted, the answer changes")
+
+
+def test_a_given_baseline_is_not_asked_for() -> None:
+    replay = answering(PAIR)
+    explainer = Explainer(replay, check_repeatable=False)
+    explanation = explainer.explain("?", sources(4), baseline="take calcium")
+    assert explanation.counts.baseline == 0
+    assert frozenset({"D1", "D2", "D3", "D4"}) not in replay.calls
+    assert [finding.sources for finding in explanation.retention_rules] == [("D2", "D4")]
+
+
+def test_a_logged_answer_that_no_longer_comes_is_not_explained() -> None:
+    with pytest.raises(AnswerNotRepeatable):
+        Explainer(answering(PAIR)).explain("?", sources(4), baseline=Answer("take iron"))
+
+
+def test_the_empty_rule_holds_always() -> None:
+    explanation = Explainer(answering(otherwise="same")).explain("?", sources(3))
+    assert str(explanation.retention_rules[0]) == (
+        "always, whatever is retrieved, the answer stays the same [proved on all 8 subsets]"
+    )
+    assert explanation.omission_rules == ()
+    assert explanation.counterfactuals == ()
+
+
+def test_one_condition_for_both_kinds_marks_absolute_and_relative() -> None:
+    # Holds when D1 is shown or D2 is not.
+    replay = ScriptedReplay(lambda ids: "yes" if "D1" in ids or "D2" not in ids else "no")
+    condition = equals("yes")
+    explanation = Explainer(replay, predicate=condition, omission_predicate=condition).explain(
+        "?", sources(2)
+    )
+    assert [(f.sources, f.relation) for f in explanation.retention_rules] == [(("D1",), "relative")]
+    assert [(f.sources, f.relation) for f in explanation.omission_rules] == [(("D2",), "relative")]
+    both_ways = Explainer(
+        ScriptedReplay(lambda ids: "yes" if len(ids) != 1 else "no"),
+        predicate=condition,
+        omission_predicate=condition,
+    ).explain("?", sources(2))
+    assert [(f.sources, f.relation) for f in both_ways.rules] == [(("D1", "D2"), "absolute")] * 2
+
+
+def test_relations_are_not_marked_between_different_conditions() -> None:
+    explanation = Explainer(answering(PAIR)).explain("?", sources(4))
+    assert {finding.relation for finding in explanation.rules} == {None}
+
+
+def test_no_sources_can_be_answered_without_the_application() -> None:
+    replay = answering(PAIR)
+    explainer = Explainer(replay, predicate=contains("calcium"), answer_without_sources="N/A")
+    explanation = explainer.explain("?", sources(4))
+    assert frozenset() not in replay.calls
+    empty = next(probe for probe in explanation.probes if probe.kept == ())
+    assert empty.answers[0].text == "N/A"
+    assert "without the application" in empty.answers[0].note
+    assert explanation.counts.samples == explanation.counts.probes - 2
+
+
+def test_an_empty_source_set_is_a_legal_replay() -> None:
+    replay = answering(PAIR)
+    Explainer(replay, predicate=contains("calcium")).explain("?", sources(4))
+    assert frozenset() in replay.calls
+
+
+def test_a_failing_replay_is_unknown_and_no_rule_rests_on_it() -> None:
+    def script(ids: Ids) -> str | Exception:
+        if ids == {"D1", "D2"}:
+            return TimeoutError("the model hung")
+        return "calcium" if "D1" in ids else "no"
+
+    explanation = Explainer(ScriptedReplay(script), predicate=contains("calcium")).explain(
+        "?", sources(3)
+    )
+    assert not explanation.complete
+    assert [f.sources for f in explanation.retention_rules] == [("D1", "D3")]
+    assert explanation.retention_rules[0].minimal is None
+    assert "perhaps not minimal" in str(explanation.retention_rules[0])
+    (left_open,) = explanation.unresolved
+    assert left_open.kept == ("D1", "D2")
+    assert left_open.reason == "TimeoutError: the model hung"
+    failed = next(probe for probe in explanation.probes if probe.kept == ("D1", "D2"))
+    assert failed.error == "TimeoutError: the model hung"
+    assert failed.answers == ()
+    assert failed.verdicts[RuleKind.RETENTION].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_fails_every_reported_rule_is_true(seed: int) -> None:
+    draw = random.Random(seed)
+    truth = {mask: draw.random() < 0.85 for mask in range(32)}
+    failing = {mask for mask in range(31) if draw.random() < 0.15}
+    bit = {f"D{place}": 1 << (place - 1) for place in range(1, 6)}
+
+    def script(ids: Ids) -> str | Exception:
+        mask = sum(bit[one] for one in ids)
+        return RuntimeError("down") if mask in failing else "yes" if truth[mask] else "no"
+
+    explainer = Explainer(
+        ScriptedReplay(script), predicate=equals("yes"), omission_predicate=equals("yes")
+    )
+    for finding in explainer.explain("?", sources(5)).rules:
+        named = sum(bit[one] for one in finding.sources)
+        for mask in range(32):
+            applies = mask & named == (named if finding.kind is RuleKind.RETENTION else 0)
+            assert truth[mask] or not applies
+
+
+def test_the_baseline_must_succeed() -> None:
+    replay = ScriptedReplay(lambda _: ConnectionError("refused"))
+    with pytest.raises(BaselineFailed, match="ConnectionError: refused") as caught:
+        Explainer(replay).explain("?", sources(2))
+    assert isinstance(caught.value.__cause__, ConnectionError)
+    assert len(replay.calls) == 1
+
+
+def test_a_predicate_that_fails_says_so_and_claims_nothing() -> None:
+    def broken(_case: Case) -> bool:
+        raise KeyError("score")
+
+    explanation = Explainer(answering(PAIR), predicate=broken).explain("?", sources(3))
+    assert explanation.rules == ()
+    assert not explanation.complete
+    assert "the predicate failed: KeyError" in explanation.unresolved[0].reason
+
+
+def test_a_predicate_may_be_any_function_of_a_case() -> None:
+    def keeps_d2(case: Case) -> bool:
+        assert case.question == "?"
+        assert case.baseline.text == "take calcium"
+        return "D2" in {source.id for source in case.kept}
+
+    async def keeps_d3(case: Case) -> Judgement:
+        await asyncio.sleep(0)
+        return Judgement(Verdict.of("D3" in {source.id for source in case.kept}), "looked")
+
+    replay = answering(PAIR)
+    explanation = Explainer(replay, predicate=keeps_d2, omission_predicate=keeps_d3).explain(
+        "?", sources(4)
+    )
+    assert str(explanation.retention_rules[0]).startswith(
+        "whenever D2 is retained, keeps_d2(case) is true"
+    )
+    assert explanation.omission_rules == ()
+    assert explanation.probes[-1].verdicts[RuleKind.OMISSION].reason == "looked"
+
+
+def test_identical_answers_are_judged_once() -> None:
+    judged: list[str] = []
+
+    class Counting:
+        def __call__(self, case: Case) -> Judgement:
+            judged.append(case.answer.text)
+            return Judgement(Verdict.of("calcium" in case.answer.text))
+
+        def memo_key(self, case: Case) -> str:
+            return case.answer.text
+
+    explanation = Explainer(answering(PAIR), predicate=Counting(), miner="exact").explain("?", sources(8))
+    assert explanation.counts.probes == 256
+    assert sorted(judged) == ["no idea", "take calcium"]
+
+
+def test_a_cap_on_replays_is_never_exceeded_and_what_is_reported_is_true() -> None:
+    for limit in (1, 2, 3, 10, 57):
+        replay = answering(({"D1"}, "yes"))
+        explainer = Explainer(
+            replay, predicate=equals("yes"), miner="exact", limits=Limits(replays=limit), concurrency=3
+        )
+        explanation = explainer.explain("?", sources(6))
+        assert len(replay.calls) == explanation.counts.replays == limit
+        assert not explanation.complete
+        assert str(limit) in explanation.stop_reason
+        assert all("D1" in finding.sources for finding in explanation.retention_rules)
+        assert all(finding.observed == finding.applicable for finding in explanation.rules)
+
+
+def test_auto_is_exact_without_a_cap_up_to_seven_sources() -> None:
+    explanation = Explainer(answering(otherwise="same")).explain("?", sources(7))
+    assert explanation.miner.name == "exact"
+    assert explanation.counts.probes == 128
+    assert explanation.complete
+
+
+def test_auto_is_capped_above_and_says_how_to_lift_the_cap() -> None:
+    replay = answering(otherwise="same")
+    explanation = Explainer(replay).explain("?", sources(10))
+    assert len(replay.calls) == 500
+    assert not explanation.complete
+    assert "miner='exact'" in explanation.miner.reason
+
+
+def test_exhaustive_probes_everything_and_finds_the_same() -> None:
+    explanations = [
+        Explainer(answering(PAIR), predicate=contains("calcium"), miner=miner).explain("?", sources(5))
+        for miner in ("exact", "exhaustive")
+    ]
+    assert explanations[0].rules == explanations[1].rules
+    assert explanations[1].counts.probes == 32
+    assert set(map(repr, explanations[0].counterfactuals)) == set(
+        map(repr, explanations[1].counterfactuals)
+    )
+
+
+def test_all_valid_rules_on_request() -> None:
+    explainer = Explainer(answering(PAIR), predicate=contains("calcium"), minimal=False)
+    explanation = explainer.explain("?", sources(4))
+    assert [finding.sources for finding in explanation.retention_rules] == [
+        ("D2", "D4"),
+        ("D1", "D2", "D4"),
+        ("D2", "D3", "D4"),
+        ("D1", "D2", "D3", "D4"),
+    ]
+    assert [finding.minimal for finding in explanation.retention_rules] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("texts", [["only one"], ["a", "b"]])
+def test_plain_strings_are_named_by_their_place(texts: list[str]) -> None:
+    explanation = Explainer(answering(otherwise="x")).explain("?", texts)
+    assert [source.id for source in explanation.sources] == [f"D{n + 1}" for n in range(len(texts))]
+
+
+def test_notes_say_why_there_is_no_rule() -> None:
+    explanation = Explainer(answering(PAIR), predicate=contains("iron")).explain("?", sources(3))
+    assert explanation.retention_rules == ()
+    assert "with all sources retained, the answer does not contain 'iron'" in explanation.notes[0]
+
+
+Bad = Callable[[], object]
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (lambda: Explainer(answering()).explain("?", []), "no sources"),
+        (lambda: Explainer(answering()).explain("?", "D1"), "one string"),
+        (lambda: Explainer(answering()).explain("?", [Source("", "x")]), "empty id"),
+        (lambda: Explainer(answering()).explain("?", [Source("a", "x"), Source("a", "y")]), "own id"),
+        (lambda: Explainer(answering()).explain("?", [3]), "Source"),  # type: ignore[list-item]
+        (lambda: Explainer(answering(), rules="all"), "retention"),  # type: ignore[arg-type]
+        (lambda: Explainer(answering(), miner="fast"), "exhaustive"),  # type: ignore[arg-type]
+        (lambda: Explainer(answering(), concurrency=0), "at least 1"),
+        (lambda: Explainer(answering(), concurency=3), "known are"),  # type: ignore[call-arg]
+        (lambda: Explainer(answering(), predicate="calcium"), "contains"),  # type: ignore[arg-type]
+        (lambda: Explainer().explain("?", ["a"]), "replay="),
+        (lambda: Explainer(lambda _q, _s: 3).explain("?", ["a"]), "return a str"),  # type: ignore[arg-type]
+        (lambda: Limits(replays=0), "at least 1"),
+    ],
+)
+def test_bad_input_says_what_to_do(bad: Bad, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        bad()
+
+
+def test_more_than_twenty_sources_are_refused_before_anything_is_spent() -> None:
+    replay = answering()
+    with pytest.raises(TooManySources, match="21 sources"):
+        Explainer(replay).explain("?", sources(21))
+    assert replay.calls == []
+
+
+def test_settings_are_picklable_and_fields_override_them() -> None:
+    settings = Settings(rules="retention", limits=Limits(replays=9))
+    assert pickle.loads(pickle.dumps(settings)) == settings  # noqa: S301 -- our own bytes
+    assert Explainer(answering(), settings=settings, concurrency=2).settings == Settings(
+        rules="retention", limits=Limits(replays=9), concurrency=2
+    )
+
+
+def test_aexplain_gives_the_same_with_sync_and_async_applications() -> None:
+    replay = answering(PAIR)
+
+    async def areplay(question: str, kept: Sequence[Source]) -> Answer | str:
+        await asyncio.sleep(0)
+        return replay(question, kept)
+
+    async def both() -> list[Explanation]:
+        explainers = [Explainer(each, predicate=contains("calcium")) for each in (replay, areplay)]
+        return [await explainer.aexplain("?", sources(5)) for explainer in explainers]
+
+    expected = Explainer(replay, predicate=contains("calcium")).explain("?", sources(5)).rules
+    assert [explanation.rules for explanation in asyncio.run(both())] == [expected, expected]
+    assert Explainer(areplay, predicate=contains("calcium")).explain("?", sources(5)).rules == expected
+
+
+def test_a_function_that_returns_an_awaitable_is_awaited() -> None:
+    async def later(ids: Ids) -> str:
+        return "calcium" if "D1" in ids else "no"
+
+    explainer = Explainer(lambda _question, kept: later(frozenset(s.id for s in kept)))
+    assert [f.sources for f in explainer.explain("?", sources(2)).retention_rules] == [("D1",)]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 32])
+def test_the_probes_are_the_same_whatever_the_concurrency(concurrency: int) -> None:
+    replay = answering(PAIR)
+    explainer = Explainer(replay, predicate=contains("calcium"), concurrency=concurrency)
+    explanation = explainer.explain("?", sources(6))
+    reference = Explainer(answering(PAIR), predicate=contains("calcium")).explain("?", sources(6))
+    assert explanation.rules == reference.rules
+    assert [probe.kept for probe in explanation.probes] == [probe.kept for probe in reference.probes]
+    assert replay.peak <= concurrency
+
+
+def test_the_callers_context_reaches_every_replay() -> None:
+    tenant = contextvars.ContextVar("tenant", default="nobody")
+    seen: set[str] = set()
+
+    def replay(_question: str, _kept: Sequence[Source]) -> str:
+        seen.add(tenant.get())
+        return "x"
+
+    async def areplay(_question: str, _kept: Sequence[Source]) -> str:
+        seen.add(tenant.get())
+        return "x"
+
+    token = tenant.set("acme")
+    try:
+        Explainer(replay).explain("?", sources(3))
+        Explainer(areplay).explain("?", sources(3))
+    finally:
+        tenant.reset(token)
+    assert seen == {"acme"}
+
+
+def test_progress_is_told_after_every_probe() -> None:
+    reports: list[tuple[int, int]] = []
+    explainer = Explainer(
+        answering(PAIR),
+        predicate=contains("calcium"),
+        rules="retention",
+        progress=lambda report: reports.append((report.probes, report.upper_bound)),
+    )
+    explanation = explainer.explain("?", sources(4))
+    assert reports == [(n, 16) for n in range(1, explanation.counts.probes + 1)]
+
+
+def test_spent_tokens_are_summed() -> None:
+    replay = ScriptedReplay(lambda _: Answer("x", usage={"input_tokens": 10, "output_tokens": 1}))
+    explanation = Explainer(replay).explain("?", sources(2))
+    assert explanation.spent.replays == {
+        "input_tokens": 10 * explanation.counts.replays,
+        "output_tokens": explanation.counts.replays,
+    }
+
+
+def test_the_repr_of_an_explanation_is_short() -> None:
+    explanation = Explainer(answering(otherwise="same"), miner="exact").explain("?" * 500, sources(8))
+    assert len(repr(explanation)) < 200
+    assert json.loads(explanation.model_dump_json())["schema_version"] == 1

@@ -1,0 +1,119 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from rag_rule_explainer import Answer, Explainer, Explanation, Source, contains, equals
+from rag_rule_explainer.explanation import Finding, as_json, encodable
+from rag_rule_explainer.probing.replaying import Baseline
+from rag_rule_explainer.rules import RuleKind
+from rag_rule_explainer.testing import ScriptedReplay
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.just(object()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+any_text = st.text(st.characters(exclude_categories=()), max_size=30)
+
+
+def roundtrip(explanation: Explanation) -> Explanation:
+    return Explanation.model_validate_json(explanation.model_dump_json())
+
+
+def explained(**fields: Any) -> Explanation:
+    replay = ScriptedReplay(lambda ids: "calcium" if "D1" in ids else "no")
+    return Explainer(replay, predicate=contains("calcium"), **fields).explain("?", ["a", "b", "c"])
+
+
+def test_json_keeps_everything() -> None:
+    explanation = explained()
+    assert roundtrip(explanation) == explanation
+    assert roundtrip(explanation).retention_rules[0].proved
+    assert str(roundtrip(explanation)) == str(explanation)
+
+
+def test_failures_limits_and_stops_survive_too() -> None:
+    def script(ids: frozenset[str]) -> Answer | Exception:
+        return (
+            OSError("down")
+            if len(ids) == 1
+            else Answer("x", {"k": [1]}, {"input_tokens": 3}, "stop", "n")
+        )
+
+    explanation = Explainer(ScriptedReplay(script)).explain("?", ["a", "b", "c"])
+    assert not explanation.complete
+    assert roundtrip(explanation) == explanation
+
+
+@given(any_text, any_text, any_text, anything, anything)
+@settings(max_examples=60, deadline=None)
+def test_hostile_texts_and_values_round_trip(
+    question: str, text: str, answer: str, metadata: object, value: object
+) -> None:
+    replay = ScriptedReplay(lambda ids: Answer(answer if ids else "nothing", value=value))
+    source = Source("D1", text, {"anything": metadata, text: 1})
+    baseline = Baseline(Answer(answer, value=value), input={"question": question, "more": metadata})
+    explainer = Explainer(replay, predicate=equals(answer), check_repeatable=False)
+    explanation = explainer.explain(question, [source], baseline)
+    assert roundtrip(explanation) == explanation
+
+
+def test_a_proof_that_was_tampered_with_is_refused() -> None:
+    saved = json.loads(explained().model_dump_json())
+    saved["retention_rules"][0]["observed"] -= 1
+    with pytest.raises(ValidationError, match="marked proved"):
+        Explanation.model_validate_json(json.dumps(saved))
+
+
+@pytest.mark.parametrize("tampered", [{"schema_version": 99}, {"surprise": 1}, {"complete": "perhaps"}])
+def test_what_is_not_an_explanation_is_refused(tampered: dict[str, object]) -> None:
+    saved = json.loads(explained().model_dump_json()) | tampered
+    with pytest.raises(ValidationError):
+        Explanation.model_validate_json(json.dumps(saved))
+
+
+def test_it_records_what_later_readers_ask() -> None:
+    explanation = explained(rules="retention", seed=7)
+    assert explanation.predicates == {RuleKind.RETENTION: "the answer contains 'calcium'"}
+    assert explanation.settings["rules"] == "retention"
+    assert explanation.seed == 7
+    assert explanation.scope == "given"
+    assert explanation.miner.reason.startswith("3 sources")
+    assert {"python", "rag-rule-explainer"} <= explanation.versions.keys()
+    first = explanation.probes[0]
+    assert first.kept == ("D1", "D2", "D3")
+    assert first.answers[0].text == "calcium"
+    assert first.latency is not None
+
+
+def test_no_two_kinds_of_claim_read_alike() -> None:
+    def evidence(claim: Any, observed: int) -> str:
+        finding = Finding(RuleKind.RETENTION, ("D1",), "it holds", claim, observed, 0, 8)
+        return finding.evidence
+
+    claims = ["proved", "tested", "voted", "relative", "unverified"]
+    texts = [evidence(claim, 8 if claim == "proved" else 5) for claim in claims]
+    assert len(set(texts)) == len(claims)
+    assert [text for text in texts if "proved" in text] == [texts[0]]
+
+
+def test_json_never_runs_code_of_strange_values() -> None:
+    class Bomb:
+        def __str__(self) -> str:
+            raise AssertionError("ran")
+
+        __repr__ = __str__
+
+    assert as_json({"bomb": Bomb(), "nan": float("nan")}) == {"bomb": "<Bomb>", "nan": "nan"}
+    assert encodable("a\ud800b") == "a?b"
+
+
+def test_deep_values_are_cut_off() -> None:
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    assert "<list>" in json.dumps(as_json(deep))
