@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from typing_extensions import Unpack
 
 from .errors import InvalidInput
-from .explanation import Explanation
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
@@ -16,6 +15,7 @@ from .sources import Source, SourceSet
 from .verdicts import Answer
 
 if TYPE_CHECKING:
+    from .explanation import Explanation
     from .inquiry import Inquiry
 
 
@@ -55,7 +55,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
-    ) -> Explanation:
+    ) -> "Explanation":
         """Every minimal rule of the answer to ``question``, blocking until it is known.
 
         ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them; the
@@ -78,7 +78,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
-    ) -> Explanation:
+    ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
         return await self._inquiry(question, sources, baseline, replay).explanation()
 

@@ -4,7 +4,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
+from .errors import AnswerNotRepeatable, BaselineFailed
 from .explanation import (
     Counts,
     Explanation,
@@ -25,7 +25,7 @@ from .mining import RuleSearch
 from .predicates import Predicate, negation_of, unwrapped
 from .probing.drivers import drive
 from .probing.limits import LimitReached
-from .probing.prober import Probe, Prober, Reply, described
+from .probing.prober import Probe, Prober, Reply
 from .probing.replaying import Baseline, Replay
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
@@ -98,15 +98,13 @@ class Inquiry:
         tally = self._prober.tally
         if self.baseline is None:
             tally.baseline += 1
-            try:
-                baseline = Baseline(await self._prober.ask(self._full), replays=1)
-            except RagRuleError:
-                raise
-            except Exception as error:
+            reply = await self._prober.run(self._full)
+            if reply.answer is None:
                 raise BaselineFailed(
                     f"the application failed on all {len(self.sources)} sources, so there is no "
-                    f"answer to explain; make it answer first: {described(error)}"
-                ) from error
+                    f"answer to explain; make it answer first: {reply.error}"
+                ) from reply.cause
+            baseline = Baseline(reply.answer, replays=1)
         else:
             baseline = self.baseline
             tally.baseline += baseline.replays

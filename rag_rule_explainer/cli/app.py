@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.exceptions import TyperException
+from typer.exceptions import Abort, TyperException
 
 from ..errors import RagRuleError
 from ..printable import shortened
@@ -127,9 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"rag-rules: {shortened(str(error), 1200)}")
         sys.exit(2)
     except TyperException as error:
-        say(f"rag-rules: {_told(error)} See rag-rules --help.")
+        say(f"rag-rules: {_told(error).rstrip('.')}. See rag-rules --help.")
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)

@@ -1,5 +1,6 @@
 """Sources from a JSONL file or a folder of texts. All of it is untrusted input."""
 
+import os.path
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     Raises InvalidInput where there is no such path, nothing usable in it, or an id is empty or twice
     there.
     """
-    sources = list(_from_folder(path) if path.is_dir() else _from_jsonl(path))
+    is_folder = os.path.isdir(path)  # noqa: PTH112 -- says no where Path.is_dir raises
+    sources = list(_from_folder(path) if is_folder else _from_jsonl(path))
     if not sources:
         raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
     everything = SourceSet.of(sources)
@@ -52,7 +54,8 @@ def _from_folder(folder: Path) -> Iterator[Source]:
 
 
 def _from_jsonl(file: Path) -> Iterator[Source]:
-    for number, line in enumerate(_read(file).splitlines(), start=1):
+    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
+    for number, line in enumerate(_read(file).split("\n"), start=1):
         if line.strip():
             yield _source(line, f"{file}, line {number}", number)
 
@@ -63,9 +66,8 @@ def _source(line: str, where: str, number: int) -> Source:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise InvalidInput(
-            f"{where}: {place + ': ' if place else ''}{first['msg']}; {_EXPECTED}"
-        ) from error
+        complaint = first["msg"].replace(" at line 1 column ", " at column ")
+        raise InvalidInput(f"{where}: {place + ': ' if place else ''}{complaint}; {_EXPECTED}") from error
     if read.id is not None and not read.id.strip():
         raise InvalidInput(f"{where}: the id is empty; give one, or leave it out")
     metadata = {} if read.title is None else {"title": read.title}
@@ -78,6 +80,8 @@ def _read(file: Path) -> str:
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {_EXPECTED}") from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{file} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+        raise InvalidInput(
+            f"{file} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
+        ) from error
     except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}; {_EXPECTED}") from error

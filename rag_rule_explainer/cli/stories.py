@@ -115,7 +115,7 @@ _KNEE_DOCUMENTS: Final = (
         title="Northgate Clinic, leaflet 9",
         text=(
             "After knee ligament surgery, patients of the Northgate Clinic follow the Brandt"
-            " Programme. Please bring sports shoes to the first session."
+            " Programme. Please bring sports shoes to the first training."
         ),
     ),
     Document(

@@ -9,7 +9,6 @@ level, ranked in counting order: the complement of the antecedent, read as a num
 parent before its child, because a parent's complement is a subset and so a smaller number.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..lattice import Lattice, Mask, smallest_first
@@ -71,10 +70,14 @@ class _Frontier:
                 opened.append(child)
         return opened
 
-    def minimal(self) -> Iterator[Mask]:
+    def minimal(self) -> list[Mask]:
         """The valid antecedents without a valid child: validity is closed upwards."""
-        return (
-            rule
-            for rule in self.valid
-            if not any(child in self.valid for child in self.lattice.one_fewer(rule))
-        )
+        return [rule for rule in self.valid if not self._has_valid_child(rule)]
+
+    def _has_valid_child(self, rule: Mask) -> bool:
+        rest = rule
+        while rest:
+            if rule & ~(rest & -rest) in self.valid:
+                return True
+            rest &= rest - 1
+        return False

@@ -1,7 +1,6 @@
 """Predicates on the wording of an answer."""
 
 import re
-import string
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +11,13 @@ from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, negated
 from .protocol import answer_key
 
-_DECIMAL_OR_SIGN = re.compile(r"(?<=\d)\.(?=\d)|(?<!\w)[-\u2212](?=\d)")
-_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_DECIMAL_OR_SIGN = re.compile(
+    # After a letter or its accent, a hyphen is no sign and a full stop begins no number: "café-3".
+    r"(?:(?<=\d)|(?<![\w.\u0300-\u036f]))\.(?=\d)|(?<![\w\u0300-\u036f])[-\u2212](?=\.?\d)"
+)
+_ASCII_NEITHER_LETTER_NOR_SPACE = {
+    code: None for code in range(128) if not (chr(code).isalnum() or chr(code).isspace())
+}
 
 
 @lru_cache(maxsize=2048)
@@ -27,7 +31,7 @@ def near_exact(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text)
     numeric = {found.start() for found in _DECIMAL_OR_SIGN.finditer(decomposed)}
     if decomposed.isascii() and not numeric:
-        stripped = decomposed.translate(_ASCII_PUNCTUATION)
+        stripped = decomposed.translate(_ASCII_NEITHER_LETTER_NOR_SPACE)
     else:
         stripped = "".join(_letters(decomposed, numeric))
     return " ".join(stripped.casefold().split())
@@ -138,7 +142,7 @@ class Matches:
     def __post_init__(self) -> None:
         try:
             re.compile(self.pattern)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise InvalidInput(
                 f"{self.pattern!r} is not a regular expression: {error}; "
                 "escape special characters with a backslash"

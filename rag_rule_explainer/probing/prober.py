@@ -6,7 +6,7 @@ loop; sync replays run in worker threads.
 
 import inspect
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -49,7 +49,12 @@ class Reply(NamedTuple):
 
     answer: Answer | None
     latency: float = 0.0
-    error: str = ""
+    cause: Exception | None = None
+
+    @property
+    def error(self) -> str:
+        """The error in one line; empty where there is an answer."""
+        return "" if self.cause is None else described(self.cause)
 
 
 class Probe(NamedTuple):
@@ -99,31 +104,20 @@ class Prober:
         judgement = await self.judge(reply.answer, arrangement.sources, predicate)
         return Probe(arrangement, reply, judgement)
 
-    async def ask(self, arrangement: Arrangement) -> Answer:
-        """One run of the application, whatever is remembered; raises what the application raises."""
-        sources = arrangement.sources
-        if not self._needs_application(arrangement):
-            return Answer(self._without_sources or "", note="answered without the application")
-        if self._is_async:
-            given = self._replay(self.question, sources)
-        else:
-            given = await anyio.to_thread.run_sync(
-                self._replay, self.question, sources, limiter=self._threads
-            )
-        answer = Answer.of(await given if inspect.isawaitable(given) else given)
-        if answer.usage:
-            self.tally.spend(answer.usage)
-        return answer
-
     async def run(self, arrangement: Arrangement) -> Reply:
-        """The same, with an error of the application as a reply, and timed."""
+        """One run of the application, whatever is remembered, timed; raises errors of this package only."""
+        if not self._needs_application(arrangement):
+            return Reply(Answer(self._without_sources or "", note="answered without the application"))
         started = time.perf_counter()
         try:
-            answer = await self.ask(arrangement)
+            given = await self._ask(arrangement.sources)
+            answer = Answer.of(await given if inspect.isawaitable(given) else given)
         except RagRuleError:
             raise
         except Exception as error:
-            return Reply(None, time.perf_counter() - started, described(error))
+            return Reply(None, time.perf_counter() - started, error)
+        if answer.usage:
+            self.tally.spend(answer.usage)
         return Reply(answer, time.perf_counter() - started)
 
     def remember(self, arrangement: Arrangement, reply: Reply) -> None:
@@ -166,6 +160,11 @@ class Prober:
             self.charge()
             self.tally.samples += 1
         return self.run(arrangement)
+
+    def _ask(self, sources: tuple[Source, ...]) -> Awaitable[Any]:
+        if self._is_async:
+            return self._replay(self.question, sources)  # pyright: ignore[reportReturnType] -- it is async
+        return anyio.to_thread.run_sync(self._replay, self.question, sources, limiter=self._threads)
 
     def _needs_application(self, arrangement: Arrangement) -> bool:
         return bool(arrangement.sources) or self._without_sources is None

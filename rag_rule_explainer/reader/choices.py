@@ -8,9 +8,7 @@ from rag_rule_explainer.reader.words import content_key, listed
 
 _BORDERS: Final = (",", ":", ";", "?", " between ")
 _WITHIN_NAMES: Final = listed("of the de")
-_OPENING: Final = re.compile(
-    r"^\W{0,4}\w{1,20}\s+(?:both\s+)?(?:the\s+\w{1,30}s\s+)?", re.IGNORECASE
-)
+_OPENING: Final = re.compile(r"(?i)^\W{0,4}\w{1,20}\s+(?:both\s+)?(?:the\s+\w{1,30}s\s+)?")
 
 
 def alternatives(text: str) -> tuple[str, ...]:

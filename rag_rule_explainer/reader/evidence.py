@@ -155,9 +155,10 @@ def _grounded(question: Question, whole: frozenset[str]) -> bool:
     return not question.names or any(name <= whole for name in question.names)
 
 
-def _answers(
-    question: Question, passage: Passage, sentence: Sentence
-) -> Iterator[tuple[int, str, str]]:
+_Offer = tuple[int, str, str]
+
+
+def _answers(question: Question, passage: Passage, sentence: Sentence) -> Iterator[_Offer]:
     """What the sentence could answer: the weight it adds, its key and its text."""
     if question.wanted in (Wanted.STATEMENT, Wanted.MEASURE):
         fits = question.wanted is Wanted.STATEMENT or sentence.counts

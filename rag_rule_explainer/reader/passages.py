@@ -104,7 +104,7 @@ def _sentence_texts(body: str) -> Iterator[str]:
 
 
 def _stated(text: str) -> Iterator[str]:
-    text = text.strip()
+    text = " ".join(text.split())
     if WORD.search(text):
         yield text
 

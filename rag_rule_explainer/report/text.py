@@ -9,11 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.text import Text
 
 from ..explanation import Explanation, Finding, Importance, SourceRecord, joined
+from ..lattice import FAMILY_LIMIT
 from ..printable import printable, shortened
 from ..rules import RuleKind
 
 _MOST_SHOWN = 10
 """Of a list that may be long; the rest is counted."""
+
+_MOST_RULES = 50
+"""Of one kind: "any five of ten sources" makes 252."""
+
+_WIDEST = 40
+"""Most columns that are reserved for ids."""
 
 _SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model saw them"}
 
@@ -55,13 +62,21 @@ def _listed(heading: str, entries: Iterable[str], limit: int = _MOST_SHOWN) -> I
         yield from _heading(heading)
     for entry in entries[:limit]:
         yield Text(f"  - {shortened(printable(entry), 400)}")
-    if len(entries) > limit:
-        yield Text(f"  … and {len(entries) - limit} more", style="dim")
+    yield from _rest(len(entries) - limit)
+
+
+def _rest(count: int) -> Iterator[Text]:
+    if count > 0:
+        yield Text(f"  … and {count} more", style="dim")
+
+
+def _width(ids: Iterable[str]) -> int:
+    return min(_WIDEST, max((len(printable(identity)) for identity in ids), default=0))
 
 
 def _sources(explanation: Explanation) -> Iterator[Text]:
     yield from _heading(f"Sources ({len(explanation.sources)}, {_SCOPES[explanation.scope]})")
-    width = max(len(printable(source.id)) for source in explanation.sources)
+    width = _width(source.id for source in explanation.sources)
     for source in explanation.sources:
         yield Text.assemble(
             "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90)
@@ -80,10 +95,11 @@ def _rules(explanation: Explanation, kind: RuleKind) -> Iterator[Text]:
         RuleKind.OMISSION: explanation.omission_rules,
     }
     yield from _heading(f"{kind.value.capitalize()} rules")
-    for finding in of_kind[kind]:
+    for finding in of_kind[kind][:_MOST_RULES]:
         yield Text.assemble("  - ", (finding.rule, "green" if finding.proved else "yellow"))
         relation = f"; {finding.relation}" if finding.relation else ""
-        yield Text(f"      {finding.evidence}{relation}", style="dim")
+        yield Text(f"      {printable(finding.evidence)}{relation}", style="dim")
+    yield from _rest(len(of_kind[kind]) - _MOST_RULES)
     if not of_kind[kind]:
         found = "none" if explanation.complete else "none found so far"
         condition = shortened(printable(explanation.predicates[kind]), 200)
@@ -104,30 +120,33 @@ def _answered(answer: str | None) -> str:
 
 
 def _importance(indices: Sequence[Importance]) -> Iterator[Text]:
-    if not indices:
-        return
-    yield from _heading("Importance (Banzhaf, Shapley)")
-    width = max(len(printable(index.source)) for index in indices)
-    for kind in dict.fromkeys(index.kind for index in indices):
-        for index in (index for index in indices if index.kind is kind and index.banzhaf):
-            yield Text(
-                f"  {printable(index.source).ljust(width)}  {kind.value:9}  "
-                f"{index.banzhaf:.3f}  {index.shapley:.3f}"
-            )
+    counting = [index for index in indices if index.banzhaf]
+    if counting:
+        yield from _heading("Importance (Banzhaf, Shapley)")
+    width = _width(index.source for index in counting)
+    for index in counting:
+        yield Text(
+            f"  {printable(index.source).ljust(width)}  {index.kind.value:9}  "
+            f"{index.banzhaf:.3f}  {index.shapley:.3f}"
+        )
 
 
 def _cost(explanation: Explanation) -> Iterator[Text]:
     counts = explanation.counts
+    n = len(explanation.sources)
+    subsets = str(1 << n) if n <= FAMILY_LIMIT else f"2^{n}"
     yield from _heading("Cost")
     yield Text(
-        f"  {counts.probes} probes of {2 ** len(explanation.sources)} subsets; {counts.replays} replays "
+        f"  {counts.probes} probes of {subsets} subsets; {counts.replays} replays "
         f"({counts.baseline} baseline, {counts.repeat_check} repeat check, {counts.samples} samples, "
         f"{counts.retries} retries); {counts.reused} answers reused"
     )
     if explanation.spent.replays:
-        spent = ", ".join(f"{n} {printable(kind)}" for kind, n in explanation.spent.replays.items())
+        spent = ", ".join(
+            f"{count} {printable(kind)}" for kind, count in explanation.spent.replays.items()
+        )
         yield Text(f"  {spent}")
-    yield Text(f"  miner: {explanation.miner.name} ({explanation.miner.reason})")
+    yield Text(printable(f"  miner: {explanation.miner.name} ({explanation.miner.reason})"))
     if explanation.complete:
         yield Text("  complete: these are all the rules there are", style="green")
     else:

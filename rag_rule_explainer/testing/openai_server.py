@@ -2,7 +2,8 @@
 
 import socket
 import threading
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, cast
@@ -65,29 +66,26 @@ class OpenAIServer:
         """The response to a request's body, after ``latency`` seconds."""
         try:
             body = understood(content)
-            number = self._begin(body)
-        except Refused as refused:
-            return Response.refusing(refused.status, str(refused))
-        try:
-            self._closing.wait(self._latency)
-            return completion(body, self._script(body), number)
+            with self._in_progress(body) as number:
+                self._closing.wait(self._latency)
+                return completion(body, self._script(body), number)
         except Refused as refused:
             return Response.refusing(refused.status, str(refused))
         except Exception as error:
             return Response.refusing(500, f"{type(error).__name__}: {error}")
-        finally:
-            self._end()
 
-    def _begin(self, body: Body) -> int:
+    @contextmanager
+    def _in_progress(self, body: Body) -> Generator[int, None, None]:
         with self._lock:
             self.requests.append(body)
+            number = len(self.requests)
             self._running += 1
             self.peak = max(self.peak, self._running)
-            return len(self.requests)
-
-    def _end(self) -> None:
-        with self._lock:
-            self._running -= 1
+        try:
+            yield number
+        finally:
+            with self._lock:
+                self._running -= 1
 
 
 class _Server(ThreadingHTTPServer):

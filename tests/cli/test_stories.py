@@ -12,10 +12,11 @@ from rag_rule_explainer.cli.stories import LONG_COVID, REHABILITATION, STORIES, 
 from rag_rule_explainer.reader import NO_ANSWER, read
 
 Rules = set[frozenset[str]]
+BothKinds = tuple[Rules, Rules]
 Shown = Callable[[Document], str]
 
-RULES: dict[str, tuple[Rules, Rules]] = {
-    # the minimal retention rules of "the answer is wrong", the minimal omission rules of its negation
+RULES: dict[str, BothKinds] = {
+    # minimal retention rules of "the answer is wrong", minimal omission rules of its negation
     LONG_COVID.name: ({frozenset({"preprint-17"})}, {frozenset({"preprint-17"})}),
     REHABILITATION.name: (
         {frozenset({"leaflet-9", "programme-1998"})},
@@ -27,9 +28,9 @@ COVID_PARAPHRASED = (
     Document(
         "guideline-2024",
         "Long COVID: national guideline, 2024 edition",
-        "There is no medicine with proven benefit for brain fog in long COVID, and the panel advises"
-        " against any. Teach patients to divide their strength over the day and to pause early."
-        " See them again after a quarter of a year.",
+        "There is no medicine with proven benefit for brain fog in long COVID, and the panel"
+        " advises against any. Teach patients to divide their strength over the day and to pause"
+        " early. See them again after a quarter of a year.",
     ),
     Document(
         "trial-2023",
@@ -41,9 +42,9 @@ COVID_PARAPHRASED = (
     Document(
         "preprint-17",
         "Preprint 17, not peer reviewed",
-        "Against brain fog, we advise every patient with long COVID to take prednisolone, a medicine"
-        " known for decades: 40 mg daily over four weeks. Eleven people from a single practice"
-        " reported clearer thoughts. We had nobody to compare them with.",
+        "Against brain fog, we advise every patient with long COVID to take prednisolone, a"
+        " medicine known for decades: 40 mg daily over four weeks. Eleven people from a single"
+        " practice reported clearer thoughts. We had nobody to compare them with.",
     ),
 )
 KNEE_PARAPHRASED = (
@@ -63,8 +64,8 @@ KNEE_PARAPHRASED = (
     Document(
         "programme-1998",
         "The Brandt Programme",
-        "Made for professional players, the Brandt Programme lets patients run again six weeks after"
-        " surgery on a knee ligament. It has not been in use since 2011.",
+        "Made for professional players, the Brandt Programme lets patients run again six weeks"
+        " after surgery on a knee ligament. It has not been in use since 2011.",
     ),
     Document(
         "trial-2021",
@@ -106,7 +107,7 @@ FIXED = [
             "leaflet-9",
             "Northgate Clinic: leaflet 9",
             "After knee ligament surgery, patients of the Northgate Clinic follow the clinic's own"
-            " guideline. Please bring sports shoes to the first session.",
+            " guideline. Please bring sports shoes to the first training.",
         ),
     ),
 ]
@@ -136,9 +137,7 @@ def minimal(sets: list[frozenset[str]]) -> Rules:
     return {each for each in sets if not any(other < each for other in sets)}
 
 
-def rules(
-    story: Story, documents: Sequence[Document], shown: Shown = titled
-) -> tuple[Rules, Rules]:
+def rules(story: Story, documents: Sequence[Document], shown: Shown = titled) -> BothKinds:
     every = subsets(frozenset(each.id for each in documents))
     wrong = {
         kept: story.symptom in answer(story, [d for d in documents if d.id in kept], shown)

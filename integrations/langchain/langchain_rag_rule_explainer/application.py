@@ -4,14 +4,21 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.callbacks import UsageMetadataCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from rag_rule_explainer import Answer, NoSourcesCaptured, ReplayMissedGate, Source
+from rag_rule_explainer import (
+    Answer,
+    BaselineFailed,
+    NoSourcesCaptured,
+    RagRuleError,
+    ReplayMissedGate,
+    Source,
+)
 from rag_rule_explainer.probing.replaying import Baseline, Captured, Recording, Serving, taking_part
 
 from .documents import sources_of
@@ -34,9 +41,20 @@ class ApplicationRun:
 
     @contextmanager
     def recording(self) -> Generator[RunnableConfig, None, None]:
-        """Records what is retrieved inside the block; gives the config to run with."""
-        with taking_part(self._recording):
-            yield merge_configs(self.config, {"callbacks": [self._usage]})
+        """Records what is retrieved inside the block; gives the config to run with.
+
+        Raises BaselineFailed where the application raises.
+        """
+        try:
+            with taking_part(self._recording):
+                yield merge_configs(self.config, {"callbacks": [self._usage]})
+        except RagRuleError:
+            raise
+        except Exception as error:
+            raise BaselineFailed(
+                "the application failed on this input, so there is no answer to explain; "
+                f"make it answer first: {type(error).__name__}: {error}"
+            ) from error
 
     def recorded(self, output: Any) -> tuple[Sequence[Source], Baseline]:
         """What was retrieved, and the answer. Raises NoSourcesCaptured where nothing was seen."""
@@ -80,7 +98,7 @@ class ApplicationRun:
             "metadata": {"rag_rule_kept": ",".join(source.id for source in kept)},
         }
         with taking_part(serving):
-            yield serving, usage, merge_configs(self.config, traced)
+            yield serving, usage, merge_configs(_of_a_new_run(self.config), traced)
 
     def _served(
         self, output: Any, serving: Serving[Document], usage: UsageMetadataCallbackHandler
@@ -96,7 +114,14 @@ class ApplicationRun:
 
     def _answer(self, output: Any, usage: UsageMetadataCallbackHandler) -> Answer:
         answer = Answer.of(self.answer_of(output))
-        return answer if answer.usage else replace(answer, usage=tokens(usage.usage_metadata.values()))
+        # Every model the application asked, not just the one whose message is its output.
+        spent = {**(answer.usage or {}), **(tokens(usage.usage_metadata.values()) or {})}
+        return replace(answer, usage=spent or None)
+
+
+def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:
+    """The config without the id of the run it was given for."""
+    return cast("RunnableConfig", {key: value for key, value in config.items() if key != "run_id"})
 
 
 def _why_nothing(retrievals: int) -> str:

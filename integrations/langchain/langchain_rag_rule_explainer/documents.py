@@ -2,29 +2,32 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from langchain_core.documents import Document
 
 from rag_rule_explainer import Source
 
 _NAMING_METADATA = ("source", "title", "file_path", "url")
+_DIGITS = (4, 8, 16, 64)
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def sources_of(documents: Sequence[Document]) -> list[Source]:
     """The source of each document, in their order; equal documents give equal sources.
 
-    A document is known by ``Document.id``, else by its content and metadata. Its source is named after
-    its id, else after the metadata that names it (source, title, …) where that is unique, else by a
-    hash of what it is known by.
+    A document is known by ``Document.id`` and its content, without an id by its content and metadata.
+    Its source is named after its id, else after the metadata that names it (source, title, …), with as
+    much of a hash of what it is known by as tells apart documents of one name.
     """
     identities = [_identity(document) for document in documents]
-    names = dict(zip(identities, map(_name, documents), strict=True))
-    used = Counter(names.values())
+    names = _distinct(dict(zip(identities, map(_name, documents), strict=True)))
     return [
         Source(
-            id=_unique(names[identity], identity, used),
+            id=names[identity],
             text=document.page_content,
             metadata=document.metadata,
         )
@@ -32,20 +35,52 @@ def sources_of(documents: Sequence[Document]) -> list[Source]:
     ]
 
 
+def copies(documents: Iterable[Document]) -> list[Document]:
+    """The documents in their present state: what the application does to its own does not reach them."""
+    return [document.model_copy(update={"metadata": dict(document.metadata)}) for document in documents]
+
+
 def _identity(document: Document) -> str:
     known_by = [document.id, document.page_content]
     if document.id is None:
-        known_by.append(json.dumps(document.metadata, sort_keys=True, default=repr))
+        known_by.append(_described(document.metadata))
     return hashlib.sha256(json.dumps(known_by).encode()).hexdigest()
+
+
+def _described(metadata: Mapping[Any, Any]) -> str:
+    """The same for equal metadata, also where JSON cannot say it."""
+    try:
+        named = {str(key): value for key, value in metadata.items()}
+        return json.dumps(named, sort_keys=True, default=_shown)
+    except (TypeError, ValueError):  # mixed keys further inside, or a circle
+        return _shown(metadata)
+
+
+def _shown(value: object) -> str:
+    return _ADDRESS.sub("", repr(value))
 
 
 def _name(document: Document) -> str:
     named = (document.metadata.get(key) for key in _NAMING_METADATA)
-    names = (name for name in (document.id, *named) if isinstance(name, str) and name.strip())
-    return next(names, "")
+    return next((name for name in (document.id, *named) if isinstance(name, str) and _names(name)), "")
 
 
-def _unique(name: str, identity: str, used: Counter[str]) -> str:
+def _names(text: str) -> bool:
+    """False for blank text and for lone surrogates, which nothing can print."""
+    return bool(text.strip()) and text == text.encode("utf-8", "ignore").decode("utf-8")
+
+
+def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """A name of its own for each identity. Names and texts are untrusted, and may be made to clash."""
+    used = Counter(names.values())
+    for digits in _DIGITS:
+        chosen = {identity: _told_apart(name, used, identity, digits) for identity, name in names.items()}
+        if len(set(chosen.values())) == len(chosen):
+            return chosen
+    return {identity: identity for identity in names}
+
+
+def _told_apart(name: str, used: Counter[str], identity: str, digits: int) -> str:
     if not name:
-        return f"doc-{identity[:8]}"
-    return name if used[name] == 1 else f"{name}#{identity[:4]}"
+        return f"doc-{identity[: max(digits, 8)]}"
+    return name if used[name] == 1 else f"{name}#{identity[:digits]}"

@@ -22,6 +22,8 @@ from typing_extensions import override
 
 from rag_rule_explainer.probing.replaying import Keys, Recording, going_on, taking_part
 
+from .documents import copies
+
 _lock = threading.Lock()
 _users = 0
 _wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
@@ -45,9 +47,10 @@ def intercepting() -> Generator[None, None, None]:
 
 
 def wrap_loaded_classes() -> None:
-    """Wraps classes that were loaded since the last time as well."""
+    """Wraps classes that were loaded since the last time as well; nothing once nobody explains."""
     with _lock:
-        for owner in _with_subclasses(BaseRetriever):
+        # A replay that an aborted explanation left behind may come late.
+        for owner in _with_subclasses(BaseRetriever) if _users else ():
             for name, wrapping in (("invoke", _wrapping), ("ainvoke", _awrapping)):
                 method = vars(owner).get(name)
                 if method is not None and (owner, name) not in _wrapped:
@@ -85,9 +88,9 @@ def _wrapping(method: Any) -> Any:
         if isinstance(part, Recording):
             with taking_part(None):
                 documents = method(self, input, config, **kwargs)
-            part.record(keys, documents, self)
+            part.record(keys, copies(documents), self)
             return documents
-        return ServedRetriever.standing_in_for(self, part.serve(keys)).invoke(input, config)
+        return ServedRetriever.standing_in_for(self, copies(part.serve(keys))).invoke(input, config)
 
     return invoke
 
@@ -102,9 +105,10 @@ def _awrapping(method: Any) -> Any:
         if isinstance(part, Recording):
             with taking_part(None):
                 documents = await method(self, input, config, **kwargs)
-            part.record(keys, documents, self)
+            part.record(keys, copies(documents), self)
             return documents
-        return await ServedRetriever.standing_in_for(self, part.serve(keys)).ainvoke(input, config)
+        served = ServedRetriever.standing_in_for(self, copies(part.serve(keys)))
+        return await served.ainvoke(input, config)
 
     return ainvoke
 

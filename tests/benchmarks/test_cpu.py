@@ -1,0 +1,77 @@
+"""What the engine costs beside the application, as ratios measured in one run.
+
+Prints tables and gates nothing on seconds: the machines are shared, so each pair is measured in turns and
+the medians are compared.
+"""
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from rag_rule_explainer import Explainer, Source, equals
+
+pytestmark = pytest.mark.benchmark
+SOURCES = [Source(f"D{place}", f"text {place}") for place in range(1, 11)]
+ROUNDS = 25
+
+
+async def replay(_question: str, sources: Sequence[Source]) -> str:
+    return "yes" if {"D3", "D7"} <= {source.id for source in sources} else "no"
+
+
+async def bare() -> None:
+    """The same coroutines under a semaphore, and nothing else."""
+    slots = asyncio.Semaphore(8)
+
+    async def one(mask: int) -> str:
+        async with slots:
+            return await replay("?", [source for i, source in enumerate(SOURCES) if mask >> i & 1])
+
+    await asyncio.gather(*(one(mask) for mask in range(1024)))
+
+
+async def explained() -> None:
+    explanation = await Explainer(replay, predicate=equals("yes"), miner="exact").aexplain("?", SOURCES)
+    assert explanation.counts.probes == 1024
+
+
+def cpu(run: Callable[[], Awaitable[None]]) -> float:
+    async def timed() -> float:
+        started = time.process_time()
+        await run()
+        return time.process_time() - started
+
+    return asyncio.run(timed())
+
+
+def imported(statement: str) -> float:
+    code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(run.stdout)
+
+
+def table(title: str, ours: list[float], theirs: list[float], bar: float) -> None:
+    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
+    print(
+        f"\n{title}: ratio {statistics.median(ours) / statistics.median(theirs):.2f} of the medians "
+        f"(by pair {ratios[0]:.2f} to {ratios[-1]:.2f}), bar {bar}; "
+        f"{statistics.median(ours) * 1e3:.1f} ms against {statistics.median(theirs) * 1e3:.1f} ms"
+    )
+
+
+def test_explaining_ten_sources_beside_a_bare_loop() -> None:
+    cpu(explained)
+    pairs = [(cpu(explained), cpu(bare)) for _ in range(ROUNDS)]
+    table("explain, n = 10, 1,024 probes", [a for a, _ in pairs], [b for _, b in pairs], 3.0)
+
+
+@pytest.mark.parametrize("name", ["", ".Explainer"])
+def test_importing_beside_pydantic(name: str) -> None:
+    ours = f"import rag_rule_explainer; rag_rule_explainer{name or '.__all__'}"
+    pairs = [(imported(ours), imported("from pydantic import BaseModel")) for _ in range(ROUNDS)]
+    table(f"import rag_rule_explainer{name}", [a for a, _ in pairs], [b for _, b in pairs], 1.4)

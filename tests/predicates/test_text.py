@@ -1,0 +1,243 @@
+"""What each predicate on wording holds for, and how it reads in a rule."""
+
+import string
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_rule_explainer import (
+    Answer,
+    Case,
+    InvalidInput,
+    Judgement,
+    Source,
+    Verdict,
+    consistent_with,
+    contains,
+    equals,
+    matches,
+    same_answer,
+)
+from rag_rule_explainer.predicates import Predicate, near_exact, negated, negation_of
+
+HOLDS, BREAKS = Judgement(Verdict.HOLDS), Judgement(Verdict.BREAKS)
+
+
+def case(answer: str, baseline: str = "baseline", question: str = "question?") -> Case:
+    return Case(question, Answer(baseline), Answer(answer), (Source("D1", "text"),))
+
+
+def holds(predicate: Predicate, answer: str, baseline: str = "baseline") -> bool:
+    judged = predicate(case(answer, baseline))
+    assert judged in (HOLDS, BREAKS)
+    return judged == HOLDS
+
+
+class TestSameAnswer:
+    def test_holds_for_the_baseline_and_breaks_for_another_answer(self) -> None:
+        assert holds(same_answer(), "Calcium", baseline="Calcium")
+        assert not holds(same_answer(), "Zinc", baseline="Calcium")
+
+    def test_case_punctuation_accents_and_white_space_make_no_difference(self) -> None:
+        assert holds(same_answer(), "  cafe\n NOIR.", baseline="Café noir")
+
+    def test_more_words_make_a_difference(self) -> None:
+        assert not holds(same_answer(), "Calcium, I believe", baseline="Calcium")
+
+
+class TestEquals:
+    def test_only_white_space_around_the_answer_is_forgiven(self) -> None:
+        assert holds(equals("Calcium "), "\n Calcium")
+        assert not holds(equals("Calcium"), "calcium")
+        assert not holds(equals("Calcium"), "Calcium.")
+
+    def test_an_empty_answer_can_be_asked_for(self) -> None:
+        assert holds(equals(""), " ")
+        assert not holds(equals(""), "N/A")
+
+
+class TestContains:
+    def test_finds_the_text_anywhere_whatever_its_case(self) -> None:
+        assert holds(contains("CALCIUM"), "take calcium daily")
+        assert not holds(contains("calcium"), "take zinc daily")
+
+    def test_folds_case_beyond_ascii(self) -> None:
+        assert holds(contains("STRASSE"), "in der Straße")
+
+    def test_can_mind_the_case(self) -> None:
+        assert not holds(contains("Calcium", ignore_case=False), "calcium")
+        assert holds(contains("Calcium", ignore_case=False), "the Calcium")
+
+    def test_takes_no_text_for_a_pattern(self) -> None:
+        assert not holds(contains("a.c"), "abc")
+
+    def test_refuses_the_empty_text_that_every_answer_contains(self) -> None:
+        with pytest.raises(InvalidInput, match="say which text"):
+            contains("")
+
+
+class TestMatches:
+    def test_finds_the_pattern_anywhere(self) -> None:
+        assert holds(matches(r"\b\d{4}\b"), "built in 1889.")
+        assert not holds(matches(r"\b\d{4}\b"), "built in 18890")
+
+    def test_minds_the_case_unless_told_otherwise(self) -> None:
+        assert not holds(matches("calcium"), "CALCIUM")
+        assert holds(matches("(?i)calcium"), "CALCIUM")
+
+    @pytest.mark.parametrize("pattern", ["[", "(", "*", "a{99999999999999}", "(" * 5000])
+    def test_refuses_what_is_no_regular_expression(self, pattern: str) -> None:
+        with pytest.raises(InvalidInput, match=r"is not a regular expression: .*; escape"):
+            matches(pattern)
+
+
+class TestConsistentWith:
+    def test_compares_by_near_exact_match(self) -> None:
+        assert holds(consistent_with("Marie Curie"), "marie curie!")
+        assert not holds(consistent_with("Marie Curie"), "Marie Skłodowska Curie")
+
+    def test_looks_at_the_truth_and_not_at_the_baseline(self) -> None:
+        assert not holds(consistent_with("1889"), "1900", baseline="1900")
+
+    def test_tells_answers_of_symbols_alone_apart(self) -> None:
+        assert holds(consistent_with("+"), " + ")
+        assert not holds(consistent_with("+"), "-")
+        assert not holds(consistent_with("!"), "")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "clause", "opposite"),
+    [
+        (same_answer(), "the answer stays the same", "the answer changes"),
+        (equals("a"), "the answer is 'a'", "the answer is not 'a'"),
+        (contains("a"), "the answer contains 'a'", "the answer does not contain 'a'"),
+        (matches("a+"), "the answer matches /a+/", "the answer does not match /a+/"),
+        (
+            consistent_with("a"),
+            "the answer is consistent with 'a'",
+            "the answer is inconsistent with 'a'",
+        ),
+    ],
+)
+def test_a_predicate_and_its_negation_read_as_clauses(
+    predicate: Predicate, clause: str, opposite: str
+) -> None:
+    assert str(predicate) == clause
+    assert negation_of(predicate) == opposite
+    assert str(negated(predicate)) == opposite
+    assert negation_of(negated(predicate)) == clause
+
+
+@pytest.mark.parametrize("make", [equals, contains, consistent_with])
+def test_a_line_break_in_a_text_does_not_break_its_clause(make: Callable[[str], Predicate]) -> None:
+    assert "\n" not in str(make("a\nb"))
+
+
+@pytest.mark.parametrize(
+    "predicate", [same_answer(), equals("a"), contains("a"), matches("a"), consistent_with("a")]
+)
+class TestMemoKey:
+    def test_equal_cases_have_equal_keys(self, predicate: Predicate) -> None:
+        key = predicate.memo_key(case("x"))
+        assert key is not None
+        assert {key} == {predicate.memo_key(case("x"))}
+
+    def test_question_baseline_and_answer_are_in_the_key(self, predicate: Predicate) -> None:
+        keys = {
+            predicate.memo_key(each)
+            for each in (
+                case("x"),
+                case("y"),
+                case("x", baseline="other"),
+                case("x", question="other?"),
+            )
+        }
+        assert len(keys) == 4
+
+    def test_the_sources_shown_are_not(self, predicate: Predicate) -> None:
+        shown = Case("question?", Answer("baseline"), Answer("x"), ())
+        assert predicate.memo_key(shown) == predicate.memo_key(case("x"))
+
+
+def test_predicates_with_equal_settings_are_equal_and_others_are_not() -> None:
+    assert contains("a") == contains("a")
+    assert hash(contains("a")) == hash(contains("a"))
+    assert len({contains("a"), contains("b"), contains("a", ignore_case=False), equals("a")}) == 4
+
+
+class TestNearExact:
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ("Calcium", "CALCIUM"),
+            ("Straße", "STRASSE"),
+            ("St. John's", "st johns"),
+            ("long-term", "longterm"),
+            ("«oui»", "oui"),
+            ("café", "cafe\u0301"),
+            ("Ångström", "angstrom"),
+            ("café-3", "cafe-3"),
+            ("ﬁve", "five"),
+            ("１２", "12"),
+            ("a\u00a0b", "a b"),
+            (" a \t b\n", "a b"),
+            ("1,500", "1500"),
+            ("$5", "5"),
+            ("It is 1.5.", "it is 1.5"),
+            ("\u22123", "-3"),
+            ("cafe\x00", "café"),
+        ],
+    )
+    def test_the_same_but_for_how_it_is_written(self, first: str, second: str) -> None:
+        assert near_exact(first) == near_exact(second)
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ("1.5", "15"),
+            (".5", "5"),
+            ("-3", "3"),
+            ("-.5", ".5"),
+            ("\u22123", "3"),
+            ("version 1.2.3", "version 123"),
+            ("-1.5", "1.5"),
+            ("a b", "ab"),
+            ("东京", "北京"),
+            ("Москва", "Минск"),
+            ("हिंदी", "हदी"),
+            ("가", "나"),
+            ("α", "a"),
+        ],
+    )
+    def test_different_answers_stay_apart(self, first: str, second: str) -> None:
+        assert near_exact(first) != near_exact(second)
+
+    def test_a_hyphen_between_letter_and_digit_is_no_sign(self) -> None:
+        assert near_exact("covid-19") == "covid19"
+        assert near_exact("2-3") == "23"
+
+    @given(st.text())
+    def test_no_punctuation_and_no_loose_white_space_is_left(self, text: str) -> None:
+        form = near_exact(text)
+        assert form == " ".join(form.split())
+        kept_marks = {*form} & {*string.punctuation}
+        assert kept_marks <= {".", "-"}
+
+    @given(st.text(alphabet=string.printable))
+    def test_ascii_texts_differ_from_the_papers_form_by_points_and_signs_alone(self, text: str) -> None:
+        papers = "".join(c for c in text if c not in string.punctuation).casefold()
+        ours = near_exact(text).replace(".", "").replace("-", "")
+        assert ours.split() == papers.split()
+
+    @given(st.text())
+    def test_upper_case_and_decomposition_make_no_difference(self, text: str) -> None:
+        assert near_exact(unicodedata.normalize("NFD", text)) == near_exact(text)
+        assert near_exact(unicodedata.normalize("NFC", text)) == near_exact(text)
+
+    @given(st.text(alphabet=string.ascii_letters + string.digits + " .-,"))
+    def test_one_accent_more_makes_no_difference(self, text: str) -> None:
+        accented = "".join(c + "\u0301" if c.isalpha() else c for c in text)
+        assert near_exact(accented) == near_exact(text)

@@ -1,0 +1,59 @@
+"""The README is code: its Python blocks run, print what it says they print, and its commands exist."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from rag_rule_explainer.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Each Python block with the text block that follows it."""
+    blocks = BLOCK.findall(README)
+    for (language, code), (next_language, text) in zip(blocks, blocks[1:], strict=False):
+        if language == "python":
+            yield code, text if next_language == "text" else ""
+
+
+@pytest.mark.parametrize(("code", "printed"), list(examples()))
+def test_python_blocks_print_what_is_shown(code: str, printed: str) -> None:
+    out = StringIO()
+    with redirect_stdout(out):
+        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102 -- our own README
+    assert out.getvalue() == printed
+    assert printed
+
+
+def test_the_rule_at_the_top_is_what_the_demo_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo"])
+    (shown,) = re.findall(r"^> (whenever .*) \[(.*)\]$", README, re.MULTILINE)
+    printed = capsys.readouterr().out
+    assert all(part in printed for part in shown)
+
+
+def test_the_documented_command_turns_a_record_into_sources(real_data: Path, tmp_path: Path) -> None:
+    (command,) = re.findall(r"^\$ (head .*)$", README, re.MULTILINE)
+    record = real_data / "hotpotqa_train.jsonl"
+    command = command.replace("hotpotqa_train.jsonl", str(record)).replace("python", sys.executable)
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)  # noqa: S602 -- as a reader would
+    lines = (tmp_path / "sources.jsonl").read_text().splitlines()
+    first = json.loads(record.read_text(encoding="utf-8").splitlines()[0])
+    assert [json.loads(line)["title"] for line in lines] == [s["title"] for s in first["sources"]]
+
+
+def test_every_make_target_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"make (\w+)\b", README)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE) or target == "it"
