@@ -22,8 +22,9 @@ from .explanation import (
 from .findings import Account, with_relations
 from .lattice import Mask
 from .mining import RuleSearch
-from .predicates import Predicate, negation_of, unwrapped
+from .predicates import Predicate, negation_of
 from .probing.drivers import drive
+from .probing.judging import Judging, judgings
 from .probing.limits import LimitReached
 from .probing.prober import Probe, Prober, Reply
 from .probing.replaying import Baseline, Replay
@@ -31,7 +32,7 @@ from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
 from .sources import Arrangement, SourceSet
-from .verdicts import Answer, Verdict
+from .verdicts import Answer, Case, Verdict
 from .version import __version__
 
 INTERRUPTED = "interrupted"
@@ -54,6 +55,7 @@ class Inquiry:
     failures: int = 0
     _prober: Prober = field(init=False)
     _searches: tuple[RuleSearch, ...] = field(init=False)
+    _judgings: dict[RuleKind, Judging] = field(init=False)
     _probes: dict[RuleKind, dict[Mask, Probe]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,6 +68,7 @@ class Inquiry:
             reuse_answers=settings.reuse_answers,
             answer_without_sources=settings.answer_without_sources,
         )
+        self._judgings = dict(zip(self.predicates, judgings(self.predicates.values()), strict=True))
         self._probes = {kind: {} for kind in self.predicates}
         self._searches = tuple(
             RuleSearch(self.choice.miner(kind, minimal=settings.minimal), lattice)
@@ -123,20 +126,21 @@ class Inquiry:
         if reply.answer is None:
             self.notes.append(f"the repeat check failed: {reply.error}")
             return
-        for predicate in {unwrapped(p)[0]: p for p in self.predicates.values()}.values():
-            await self._compare(predicate, first, reply.answer)
+        for judging in {judging.base: judging for judging in self._judgings.values()}.values():
+            await self._compare(judging, first, reply.answer)
         self._prober.remember(self._full, reply)
 
-    async def _compare(self, predicate: Predicate, first: Answer, second: Answer) -> None:
+    async def _compare(self, judging: Judging, first: Answer, second: Answer) -> None:
         kept = self.sources.sources
         verdicts = {
-            (await self._prober.judge(answer, kept, predicate)).verdict for answer in (first, second)
+            (await judging.judge(Case(self.question, first, answer, kept))).verdict
+            for answer in (first, second)
         }
         if {Verdict.HOLDS, Verdict.BREAKS} <= verdicts:
-            raise AnswerNotRepeatable(str(predicate), (first.text, second.text))
+            raise AnswerNotRepeatable(str(judging.predicate), (first.text, second.text))
 
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
-        probe = await self._prober.probe(Arrangement.of(self.sources, mask), self.predicates[search.kind])
+        probe = await self._prober.probe(Arrangement.of(self.sources, mask), self._judgings[search.kind])
         self._probes[search.kind][mask] = probe
         self.failures += probe.reply.answer is None
         if self.progress is not None:
@@ -228,15 +232,15 @@ class Inquiry:
     def _probe_records(self) -> Iterator[ProbeRecord]:
         """In counting order of what was removed: the full set first."""
         for mask in sorted(self._masks(), reverse=True):
-            probes = [(kind, known[mask]) for kind, known in self._probes.items() if mask in known]
-            probe = probes[0][1]
-            answer = probe.reply.answer if self.settings.reuse_answers else None
+            probes = {kind: known[mask] for kind, known in self._probes.items() if mask in known}
+            arrangement, reply, _ = next(iter(probes.values()))
+            answer = reply.answer if self.settings.reuse_answers else None
             yield ProbeRecord(
-                kept=probe.arrangement.ids,
-                answers=() if answer is None else (recorded(answer),),
-                verdicts={kind: recorded_judgement(each.judgement) for kind, each in probes},
-                latency=probe.reply.latency,
-                error=encodable(probe.reply.error),
+                arrangement.ids,
+                () if answer is None else (recorded(answer),),
+                {kind: recorded_judgement(probe.judgement) for kind, probe in probes.items()},
+                latency=reply.latency,
+                error=encodable(reply.error),
             )
 
     def _masks(self) -> set[Mask]:

@@ -25,7 +25,12 @@ def either(first: Predicate, second: PredicateLike) -> "AnyOf":
 
 def negated(predicate: Predicate) -> Predicate:
     """``~predicate``; a double negation is taken away."""
-    return predicate.inner if isinstance(predicate, Not) else Not(predicate)
+    return predicate.inner if isinstance(predicate, Not) else opposite(predicate)
+
+
+def opposite(predicate: Predicate) -> "Not":
+    """``~predicate`` of what is no negation: typed so that it can be combined further."""
+    return Not(predicate)
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
@@ -92,7 +97,7 @@ class AllOf:
         """By De Morgan."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class AnyOf:
         """By De Morgan."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,7 @@ class Function:
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return "the given function" if name == "<lambda>" else f"{name}(case)"
 
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 def condition(function: Judge, text: str = "") -> Function:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, negated
+from .combine import both, either, opposite
 from .protocol import answer_key
 
 _DECIMAL_OR_SIGN = re.compile(
@@ -76,7 +76,7 @@ class SameAnswer:
         return "the answer changes"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Equals:
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Contains:
         return f"the answer does not contain {self.text!r}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Matches:
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class ConsistentWith:
         return f"the answer is inconsistent with {self.truth!r}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 def same_answer() -> SameAnswer:

@@ -14,9 +14,9 @@ import anyio
 import anyio.to_thread
 
 from ..errors import RagRuleError
-from ..predicates import Predicate, unwrapped
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
+from .judging import Judging, described
 from .limits import LimitReached, Limits
 from .memo import Memo
 from .replaying import Replay
@@ -94,24 +94,30 @@ class Prober:
         self._reuse = reuse_answers
         self._without_sources = answer_without_sources
         self._replies = Memo[Reply]()
-        self._judgements = Memo[Judgement]()
 
-    async def probe(self, arrangement: Arrangement, predicate: Predicate) -> Probe:
+    async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
-        reply = await self._reply(arrangement)
+        if self._reuse:
+            reply, known = await self._replies.get(arrangement.key, lambda: self._sample(arrangement))
+            self.tally.reused += known
+        else:
+            reply = await self._sample(arrangement)
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
-        judgement = await self.judge(reply.answer, arrangement.sources, predicate)
-        return Probe(arrangement, reply, judgement)
+        case = Case(self.question, self.baseline, reply.answer, arrangement.sources)
+        return Probe(arrangement, reply, await judging.judge(case))
 
     async def run(self, arrangement: Arrangement) -> Reply:
-        """One run of the application, whatever is remembered, timed; raises errors of this package only."""
+        """One run of the application, whatever is remembered. Raises errors of this package only."""
         if not self._needs_application(arrangement):
             return Reply(Answer(self._without_sources or "", note="answered without the application"))
         started = time.perf_counter()
         try:
             given = await self._ask(arrangement.sources)
-            answer = Answer.of(await given if inspect.isawaitable(given) else given)
+            # The common case first: asking whether something is awaitable is slow.
+            if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
+                given = await given
+            answer = Answer.of(given)
         except RagRuleError:
             raise
         except Exception as error:
@@ -123,37 +129,13 @@ class Prober:
     def remember(self, arrangement: Arrangement, reply: Reply) -> None:
         """Keeps a reply that was come by otherwise, as the answer to this arrangement."""
         if self._reuse:
-            self._replies.put(arrangement.key, reply)
+            self._replies.known[arrangement.key] = reply
 
     def charge(self) -> None:
         """Makes sure one more run is within the limits. Raises LimitReached where it is not."""
         limit = self._limits.replays
         if limit is not None and self.tally.replays >= limit:
             raise LimitReached(f"the limit of {limit} replays is reached")
-
-    async def judge(self, answer: Answer, kept: tuple[Source, ...], predicate: Predicate) -> Judgement:
-        """The judgement on an answer, remembered by the predicate's memo key.
-
-        The base predicate is judged and a negation turned around, so that a predicate and its
-        negation never both hold. A predicate that raises says UNKNOWN, with the error as its reason.
-        """
-        base, is_negation = unwrapped(predicate)
-        case = Case(self.question, self.baseline, answer, kept)
-        memo_key = base.memo_key(case)
-        remembered = memo_key is not None
-        judgement = self._judgements.known((base, memo_key)) if remembered else None
-        if judgement is None and remembered:
-            judgement, _ = await self._judgements.get((base, memo_key), lambda: _judged(base, case))
-        elif judgement is None:
-            judgement = await _judged(base, case)
-        return ~judgement if is_negation else judgement
-
-    async def _reply(self, arrangement: Arrangement) -> Reply:
-        if not self._reuse:
-            return await self._sample(arrangement)
-        reply, known = await self._replies.get(arrangement.key, lambda: self._sample(arrangement))
-        self.tally.reused += known
-        return reply
 
     def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
         if self._needs_application(arrangement):
@@ -168,18 +150,3 @@ class Prober:
 
     def _needs_application(self, arrangement: Arrangement) -> bool:
         return bool(arrangement.sources) or self._without_sources is None
-
-
-async def _judged(predicate: Predicate, case: Case) -> Judgement:
-    try:
-        judged = predicate(case)
-        return judged if isinstance(judged, Judgement) else await judged
-    except RagRuleError:
-        raise
-    except Exception as error:
-        return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
-
-
-def described(error: BaseException) -> str:
-    """An error in one line: its type and its message."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -6,7 +6,8 @@ from itertools import product
 from typing import Any
 
 import anyio
-import anyio.to_thread
+import anyio.from_thread
+import anyio.lowlevel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ from rag_rule_explainer.predicates import (
     negation_of,
     unwrapped,
 )
-from rag_rule_explainer.predicates.combine import both, either
+from rag_rule_explainer.predicates.combine import both, either, opposite
 
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
 BY_RANK = (BREAKS, UNKNOWN, HOLDS)
@@ -62,7 +63,7 @@ class Says:
     def __str__(self) -> str:
         return self.name
 
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class SaysLater:
     def memo_key(self, _case: Case) -> Hashable | None:
         return None
 
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__ = both, either, opposite
 
 
 def judgement(predicate: Predicate, case: Case = CASE) -> Judgement:
@@ -104,15 +105,15 @@ def greatest(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=BY_RANK.index)
 
 
-def opposite(of: Verdict) -> Verdict:
+def turned(of: Verdict) -> Verdict:
     return BY_RANK[2 - BY_RANK.index(of)]
 
 
 class TestTruthTables:
     def test_negation_turns_what_is_known_around(self) -> None:
         for each in Verdict:
-            assert verdict(~Says(each)) is opposite(each)
-            assert verdict(Not(SaysLater(each))) is opposite(each)
+            assert verdict(~Says(each)) is turned(each)
+            assert verdict(Not(SaysLater(each))) is turned(each)
 
     @pytest.mark.parametrize("later", range(8))
     def test_and_is_the_least_of_its_parts_and_or_the_greatest(self, later: int) -> None:
@@ -177,6 +178,13 @@ class TestAsking:
 A, B, C = (Says(HOLDS, name) for name in ("a", "b", "c"))
 
 
+def _joined(part: st.SearchStrategy[Predicate]) -> st.SearchStrategy[Predicate]:
+    return st.builds(both, part, part) | st.builds(either, part, part) | st.builds(negated, part)
+
+
+PREDICATES = st.recursive(st.sampled_from((A, B, C)), _joined, max_leaves=8)
+
+
 class TestClauses:
     @pytest.mark.parametrize(
         ("predicate", "clause", "opposite"),
@@ -205,8 +213,7 @@ class TestClauses:
         assert str(joined) == "the answer contains 'zinc' and the answer changes"
         assert str(~joined) == "the answer does not contain 'zinc' or the answer stays the same"
 
-    @given(st.recursive(st.sampled_from([A, B, C]), lambda part: st.builds(both, part, part)
-           | st.builds(either, part, part) | st.builds(negated, part), max_leaves=8))  # fmt: skip
+    @given(PREDICATES)
     def test_what_a_clause_says_is_what_is_judged(self, predicate: Predicate) -> None:
         # Clauses of these predicates are Python expressions, and Python's "and" binds tighter than "or".
         for truths in product((False, True), repeat=3):

@@ -1,0 +1,54 @@
+"""Answer -> judgement, remembered by the predicate's memo key, single-flight."""
+
+from collections.abc import Iterable
+
+from ..errors import RagRuleError
+from ..predicates import Predicate, unwrapped
+from ..verdicts import Case, Judgement, Verdict
+from .memo import Memo
+
+
+class Judging:
+    """How one search's predicate is judged.
+
+    The base predicate is judged and a negation turned around, so that a predicate and its negation never
+    both hold. A predicate that raises says UNKNOWN, with the error as its reason.
+    """
+
+    def __init__(self, predicate: Predicate, judgements: Memo[Judgement]) -> None:
+        self.predicate = predicate
+        self.base, self.is_negation = unwrapped(predicate)
+        self._judgements = judgements
+
+    async def judge(self, case: Case) -> Judgement:
+        """The judgement, asked for once per memo key. Raises errors of this package only."""
+        key = self.base.memo_key(case)
+        if key is None:
+            judgement = await self._asked(case)
+        else:
+            known = self._judgements.known.get(key)
+            judgement = known or (await self._judgements.get(key, lambda: self._asked(case)))[0]
+        return ~judgement if self.is_negation else judgement
+
+    async def _asked(self, case: Case) -> Judgement:
+        try:
+            judged = self.base(case)
+            return judged if isinstance(judged, Judgement) else await judged
+        except RagRuleError:
+            raise
+        except Exception as error:
+            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+
+
+def judgings(predicates: Iterable[Predicate]) -> tuple[Judging, ...]:
+    """One for each predicate; those with the same base share what they remember."""
+    remembered: dict[Predicate, Memo[Judgement]] = {}
+    return tuple(
+        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Memo()))
+        for predicate in predicates
+    )
+
+
+def described(error: BaseException) -> str:
+    """An error in one line: its type and its message."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

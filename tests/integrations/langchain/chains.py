@@ -1,0 +1,86 @@
+"""Small applications whose rules are known, and how to look at what is found out about them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableLambda
+from pydantic import Field
+from typing_extensions import override
+
+from rag_rule_explainer import Explanation, contains
+
+Rules = set[frozenset[str]]
+BAD = contains("bad")
+
+
+class Counting(BaseRetriever):
+    """Always finds the same; remembers the queries it was really asked."""
+
+    documents: list[Document]
+    live: list[str] = Field(default_factory=list[str])
+
+    @override
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        self.live.append(query)
+        return list(self.documents)
+
+
+class Scripted(BaseRetriever):
+    """Finds for each query what the script says."""
+
+    script: Callable[[str], list[Document]]
+
+    @override
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return self.script(query)
+
+
+def named(names: str) -> list[Document]:
+    """One document for each letter, which is its id and its text."""
+    return [Document(id=name, page_content=name) for name in names]
+
+
+def retriever_of(names: str) -> Counting:
+    return Counting(documents=named(names))
+
+
+def step(function: Callable[[Any], Any]) -> Runnable[Any, Any]:
+    return RunnableLambda(function)
+
+
+def texts(documents: list[Document]) -> frozenset[str]:
+    return frozenset(document.page_content for document in documents)
+
+
+def bad_with(*spoilers: str) -> Runnable[Any, Any]:
+    """Answers "bad" where all of these texts are shown, else "good"."""
+    return step(lambda documents: "bad" if texts(documents).issuperset(spoilers) else "good")
+
+
+def retention(explanation: Explanation) -> Rules:
+    return {frozenset(rule.sources) for rule in explanation.retention_rules}
+
+
+def omission(explanation: Explanation) -> Rules:
+    return {frozenset(rule.sources) for rule in explanation.omission_rules}
+
+
+def sets(*members: str) -> Rules:
+    return {frozenset(each) for each in members}
+
+
+def blames_b_and_d(explanation: Explanation) -> bool:
+    """What is true of ``retriever_of("abcd") | bad_with("b", "d")``."""
+    rules = retention(explanation), omission(explanation)
+    return explanation.complete and rules == (sets("bd"), sets("b", "d"))
+
+
+def ids(explanation: Explanation) -> list[str]:
+    return [source.id for source in explanation.sources]

@@ -1,0 +1,94 @@
+"""The question out of an input, the answer out of an output."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable
+from langchain_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import Answer, InvalidInput
+from tests.integrations.langchain.chains import (
+    BAD,
+    bad_with,
+    retention,
+    retriever_of,
+    sets,
+    step,
+)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "why?",
+        HumanMessage("why?"),
+        HumanMessage([{"type": "text", "text": "why?"}]),
+        [SystemMessage("be brief"), HumanMessage("why?")],
+        {"question": "why?"},
+        {"input": "why?", "chat_history": []},
+        {"query": "why?"},
+        {"messages": [HumanMessage("who?"), AIMessage("you"), HumanMessage("why?")]},
+    ],
+    ids=repr,
+)
+def test_the_question_is_read_out_of_the_usual_inputs(given: Any) -> None:
+    chain = step(str) | retriever_of("ab") | bad_with("b")
+    assert RuleExplainer(chain, predicate=BAD).explain(given).question == "why?"
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        step(lambda text: text),
+        step(AIMessage),
+        step(lambda text: [HumanMessage("?"), AIMessage(text)]),
+        step(lambda text: {"answer": text, "context": []}),
+        step(lambda text: {"output": AIMessage(text)}),
+        step(lambda text: {"result": text, "source_documents": []}),
+        step(lambda text: {"messages": [HumanMessage("?"), AIMessage(text)]}),
+    ],
+    ids=["str", "message", "messages", "answer", "output", "result", "state"],
+)
+def test_the_answer_is_read_out_of_the_usual_outputs(wrap: Runnable[Any, Any]) -> None:
+    chain = retriever_of("ab") | bad_with("b") | wrap
+    explanation = RuleExplainer(chain, predicate=BAD).explain("?")
+    assert explanation.baseline.text == "bad"
+    assert retention(explanation) == sets("b")
+
+
+@pytest.mark.parametrize("given", [5, None, [], {"topic": "why?"}, {"question": 5}])
+def test_an_input_without_a_question_names_the_way_out(given: Any) -> None:
+    retriever = retriever_of("ab")
+    explainer = RuleExplainer(step(str) | retriever | bad_with("b"))
+    with pytest.raises(InvalidInput, match="question_of="):
+        explainer.explain(given)
+    assert retriever.live == []
+
+
+@pytest.mark.parametrize("output", [5, None, [], {"text": "bad"}])
+def test_an_output_without_an_answer_names_the_way_out(output: Any) -> None:
+    chain = retriever_of("ab") | step(lambda _: output)
+    with pytest.raises(InvalidInput, match="answer_of="):
+        RuleExplainer(chain).explain("?")
+
+
+def test_functions_of_ones_own_read_question_and_answer() -> None:
+    chain = (
+        step(lambda given: given["topic"])
+        | retriever_of("ab")
+        | bad_with("b")
+        | step(lambda text: {"said": text})
+    )
+    explainer = RuleExplainer(
+        chain,
+        predicate=BAD,
+        question_of=lambda given: given["topic"],
+        answer_of=lambda output: Answer(output["said"], finish_reason="length"),
+    )
+    explained = explainer.invoke({"topic": "rivers"})
+    assert explained.output == {"said": "bad"}
+    assert explained.explanation.question == "rivers"
+    assert explained.explanation.raw_input == {"topic": "rivers"}
+    assert explained.explanation.baseline.finish_reason == "length"
+    assert retention(explained.explanation) == sets("b")
