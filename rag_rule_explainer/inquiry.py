@@ -32,7 +32,7 @@ from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
 from .sources import Arrangement, SourceSet
-from .verdicts import Answer, Case, Verdict
+from .verdicts import Answer, Case, Judgement, Verdict
 from .version import __version__
 
 INTERRUPTED = "interrupted"
@@ -231,17 +231,26 @@ class Inquiry:
 
     def _probe_records(self) -> Iterator[ProbeRecord]:
         """In counting order of what was removed: the full set first."""
+        by_kind = [(kind, probes.get) for kind, probes in self._probes.items()]
         for mask in sorted(self._masks(), reverse=True):
-            probes = {kind: known[mask] for kind, known in self._probes.items() if mask in known}
-            arrangement, reply, _ = next(iter(probes.values()))
-            answer = reply.answer if self.settings.reuse_answers else None
-            yield ProbeRecord(
-                arrangement.ids,
-                () if answer is None else (recorded(answer),),
-                {kind: recorded_judgement(probe.judgement) for kind, probe in probes.items()},
-                latency=reply.latency,
-                error=encodable(reply.error),
-            )
+            probe, verdicts = None, dict[RuleKind, Judgement]()
+            for kind, probe_of in by_kind:
+                if (found := probe_of(mask)) is not None:
+                    probe = found
+                    verdicts[kind] = recorded_judgement(found.judgement)
+            if probe is not None:
+                yield self._probe_record(probe, verdicts)
+
+    def _probe_record(self, probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
+        reply = probe.reply
+        answer = reply.answer if self.settings.reuse_answers else None
+        return ProbeRecord(
+            probe.arrangement.ids,
+            () if answer is None else (recorded(answer),),
+            verdicts,
+            latency=reply.latency,
+            error=encodable(reply.error) if reply.cause else "",
+        )
 
     def _masks(self) -> set[Mask]:
         return {mask for probes in self._probes.values() for mask in probes}

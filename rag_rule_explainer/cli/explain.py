@@ -11,7 +11,7 @@ from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
-from ..probing.prober import described
+from ..probing.judging import described
 from ..report import lines
 from ..settings import Settings, choose
 from .conditions import parsed

@@ -33,10 +33,11 @@ class Mono:
             rules = frontier.minimal() if self.minimal else frontier.valid
             return tuple(Claim(self.kind, rule, "proved") for rule in sorted(rules, key=smallest_first))
 
+        nothing_new = Wanted((), claims)
         opened, waiting = [full], 1
         while waiting:
-            asks = tuple([Ask(candidate ^ flip, full ^ candidate) for candidate in opened])
-            verdicts = yield Wanted(asks, claims)
+            asks = [Ask(candidate ^ flip, full ^ candidate) for candidate in opened]
+            verdicts = yield Wanted(tuple(asks), claims) if asks else nothing_new
             opened = [
                 candidate
                 for mask, verdict in verdicts.items()
@@ -61,12 +62,13 @@ class _Frontier:
         self.valid.add(antecedent)
         parents = self.lattice.size - antecedent.bit_count() + 1
         opened: list[Mask] = []
-        rest = antecedent
+        valid_parents, rest = self._valid_parents, antecedent
         while rest:
-            child = antecedent & ~(rest & -rest)
-            rest &= rest - 1
-            self._valid_parents[child] += 1
-            if self._valid_parents[child] == parents:
+            low = rest & -rest
+            rest ^= low
+            child = antecedent ^ low
+            valid_parents[child] += 1
+            if valid_parents[child] == parents:
                 opened.append(child)
         return opened
 

@@ -66,10 +66,11 @@ class RuleSearch:
 
     def tell(self, verdicts: Mapping[Mask, Verdict]) -> None:
         """Takes in verdicts on masks that were asked; a mask told before keeps its first verdict."""
-        new = {mask: seen for mask, seen in verdicts.items() if mask in self._in_flight}
-        self._in_flight.difference_update(new)
+        if not self._in_flight.issuperset(verdicts):
+            verdicts = {mask: seen for mask, seen in verdicts.items() if mask in self._in_flight}
+        self._in_flight.difference_update(verdicts)
         if not self.finished:
-            self._step(new)
+            self._step(verdicts)
 
     def stop(self, reason: str) -> None:
         """Asks for nothing more; what was already asked may still be told. The first reason stands."""

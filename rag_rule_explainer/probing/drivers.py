@@ -42,15 +42,23 @@ class _Work:
     async def worker(self) -> None:
         while True:
             job = self.next_job()
-            if job is not None:
-                await self.do(*job)
-            elif self.in_flight:
-                woken = anyio.Event()
-                self.idle.append(woken)
-                await woken.wait()
-            else:
+            if job is None:
+                if not self.in_flight:
+                    return
+                await self.news()
+                continue
+            search, mask = job
+            self.in_flight += 1
+            try:
+                search.tell({mask: await self.probe(search, mask)})
+            except LimitReached as limit:
+                self.stop_all(str(limit))
+            except Exception as error:
+                self.error = self.error or error
+                self.stop_all("an error ended the search")
+            finally:
+                self.in_flight -= 1
                 self.wake_all()
-                return
 
     def next_job(self) -> tuple[RuleSearch, Mask] | None:
         for search in self.searches:
@@ -58,18 +66,10 @@ class _Work:
                 return search, ask.mask
         return None
 
-    async def do(self, search: RuleSearch, mask: Mask) -> None:
-        self.in_flight += 1
-        try:
-            search.tell({mask: await self.probe(search, mask)})
-        except LimitReached as limit:
-            self.stop_all(str(limit))
-        except Exception as error:
-            self.error = self.error or error
-            self.stop_all("an error ended the search")
-        finally:
-            self.in_flight -= 1
-            self.wake_all()
+    async def news(self) -> None:
+        woken = anyio.Event()
+        self.idle.append(woken)
+        await woken.wait()
 
     def stop_all(self, reason: str) -> None:
         for search in self.searches:

@@ -1,6 +1,6 @@
 """Answer -> judgement, remembered by the predicate's memo key, single-flight."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from ..errors import RagRuleError
 from ..predicates import Predicate, unwrapped
@@ -19,16 +19,24 @@ class Judging:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
         self._judgements = judgements
+        self._known: dict[Hashable, Judgement] = {}
 
     async def judge(self, case: Case) -> Judgement:
         """The judgement, asked for once per memo key. Raises errors of this package only."""
         key = self.base.memo_key(case)
+        judgement = self._known.get(key)
+        if judgement is None:
+            judgement = await self._asked_once(key, case)
+            if self.is_negation:
+                judgement = ~judgement
+            if key is not None:
+                self._known[key] = judgement
+        return judgement
+
+    async def _asked_once(self, key: Hashable | None, case: Case) -> Judgement:
         if key is None:
-            judgement = await self._asked(case)
-        else:
-            known = self._judgements.known.get(key)
-            judgement = known or (await self._judgements.get(key, lambda: self._asked(case)))[0]
-        return ~judgement if self.is_negation else judgement
+            return await self._asked(case)
+        return (await self._judgements.get(key, self._asked, case))[0]
 
     async def _asked(self, case: Case) -> Judgement:
         try:

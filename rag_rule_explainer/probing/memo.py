@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
+Subject = TypeVar("Subject")
 Value = TypeVar("Value")
 
 
@@ -19,8 +20,10 @@ class Memo(Generic[Value]):
         # None until somebody waits: most values are made with nobody waiting.
         self._being_made: dict[Hashable, anyio.Event | None] = {}
 
-    async def get(self, key: Hashable, make: Callable[[], Awaitable[Value]]) -> tuple[Value, bool]:
-        """The value, and whether it was there (or on its way) already."""
+    async def get(
+        self, key: Hashable, make: Callable[[Subject], Awaitable[Value]], subject: Subject
+    ) -> tuple[Value, bool]:
+        """The value, made of ``subject`` where it is new, and whether it was there or on its way."""
         while key in self._being_made:
             event = self._being_made[key] = self._being_made[key] or anyio.Event()
             await event.wait()
@@ -29,7 +32,7 @@ class Memo(Generic[Value]):
             return value, True
         self._being_made[key] = None
         try:
-            value = self.known[key] = await make()
+            value = self.known[key] = await make(subject)
         finally:
             waited_for = self._being_made.pop(key)
             if waited_for is not None:

@@ -98,7 +98,7 @@ class Prober:
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
         if self._reuse:
-            reply, known = await self._replies.get(arrangement.key, lambda: self._sample(arrangement))
+            reply, known = await self._replies.get(arrangement.key, self._sample, arrangement)
             self.tally.reused += known
         else:
             reply = await self._sample(arrangement)

@@ -133,6 +133,7 @@ def _why_nothing(retrievals: int) -> str:
     return (
         "the application answered without a retrieval that could be seen: only LangChain BaseRetriever "
         "calls made inside its run are. Retrieve inside the chain with a retriever "
-        "(vector_store.as_retriever()), or explain your own function of (question, sources) with "
+        "(vector_store.as_retriever()); use the retriever itself, not a method taken off it beforehand "
+        "(retriever.invoke); or explain your own function of (question, sources) with "
         "rag_rule_explainer.Explainer"
     )

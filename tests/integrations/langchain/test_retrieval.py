@@ -102,18 +102,34 @@ def test_the_same_query_asked_again_is_served_in_turn() -> None:
     assert blames_b_and_d(RuleExplainer(step(two_pages), predicate=BAD).explain("?"))
 
 
-def test_a_retriever_made_anew_for_every_call_is_recognised() -> None:
+def test_two_retrievers_asked_the_same_in_another_order_are_kept_apart() -> None:
+    order = [retriever_of("ab"), retriever_of("cd")]
+
+    def answer(query: str) -> str:
+        found = {retriever.documents[0].page_content: retriever.invoke(query) for retriever in order}
+        order.reverse()
+        assert texts(found["a"]) <= set("ab")
+        assert texts(found["c"]) <= set("cd")
+        return "bad" if "b" in texts(found["a"]) and "d" in texts(found["c"]) else "good"
+
+    assert blames_b_and_d(RuleExplainer(step(answer), predicate=BAD, concurrency=1).explain("?"))
+
+
+def test_a_retriever_made_anew_for_every_call_is_recognised_by_its_kind_and_query() -> None:
     live: list[str] = []
 
-    def search(query: str) -> list[Document]:
-        retriever = retriever_of("abcd")
-        found = retriever.invoke(query)
-        live.extend(retriever.live)
-        return found
+    def found(query: str) -> list[Document]:
+        live.append(query)
+        return named(query)
 
-    chain = step(search) | bad_with("b", "d")
-    assert blames_b_and_d(RuleExplainer(chain, predicate=BAD).explain("?"))
-    assert live == ["?"]
+    def two_hops(_: str) -> str:
+        first, second = (texts(Scripted(script=found).invoke(query)) for query in ("ab", "cd"))
+        assert first <= set("ab")
+        assert second <= set("cd")
+        return "bad" if "b" in first and "d" in second else "good"
+
+    assert blames_b_and_d(RuleExplainer(step(two_hops), predicate=BAD).explain("?"))
+    assert live == ["ab", "cd"]
 
 
 def test_a_query_that_the_baseline_never_asked_gets_what_is_kept_of_everything() -> None:

@@ -121,6 +121,14 @@ def test_a_chain_without_a_retriever_is_told_so() -> None:
         asyncio.run(explainer.aexplain("?"))
 
 
+def test_a_method_taken_off_a_retriever_beforehand_is_not_seen_and_says_what_to_do() -> None:
+    retriever = retriever_of("ab")
+    with pytest.raises(NoSourcesCaptured, match=r"not a method taken off it beforehand"):
+        RuleExplainer(step(retriever.invoke) | bad_with("b")).explain("?")
+    explainer = RuleExplainer(step(lambda query: retriever.invoke(query)) | bad_with("b"), predicate=BAD)
+    assert retention(explainer.explain("?")) == sets("b")
+
+
 def test_a_retriever_that_finds_nothing_is_told_apart_from_none() -> None:
     with pytest.raises(NoSourcesCaptured, match="returned no documents"):
         RuleExplainer(retriever_of("") | bad_with("b")).explain("?")

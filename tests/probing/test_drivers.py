@@ -1,0 +1,90 @@
+import random
+
+import anyio
+import pytest
+
+from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.mining import Mono, RuleSearch, dual
+from rag_rule_explainer.probing.drivers import drive
+from rag_rule_explainer.probing.limits import LimitReached
+from rag_rule_explainer.rules import RuleKind
+from rag_rule_explainer.verdicts import Verdict
+
+LATTICE = Lattice(6)
+PAIR = LATTICE.mask([1, 4])
+
+
+class Bench:
+    """Answers for the pair; counts what is asked and how much is in flight."""
+
+    def __init__(self, delay: float = 0.0) -> None:
+        self.asked: list[tuple[RuleKind, Mask]] = []
+        self.in_flight = self.peak = 0
+        self._delay, self._draw = delay, random.Random(1)
+
+    async def __call__(self, search: RuleSearch, mask: Mask) -> Verdict:
+        self.asked.append((search.kind, mask))
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        await anyio.sleep(self._delay * self._draw.random())
+        self.in_flight -= 1
+        return Verdict.of((mask & PAIR == PAIR) is (search.kind is RuleKind.RETENTION))
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 8, 64])
+def test_the_probes_are_the_same_whatever_the_concurrency(concurrency: int) -> None:
+    bench, searches = Bench(0.001), dual(LATTICE)
+    anyio.run(drive, searches, bench, concurrency)
+    assert all(search.finished for search in searches)
+    assert len(bench.asked) == len(set(bench.asked)) == (16 + 2) + (64 - 16 + 1)
+    assert [c.antecedent for c in searches[0].claims] == [PAIR]
+    assert bench.peak <= concurrency
+    if concurrency <= 8:
+        assert bench.peak == concurrency
+
+
+def test_idle_workers_are_woken_as_soon_as_there_is_work() -> None:
+    # Were workers not woken, the frontier would be probed one at a time.
+    bench = Bench(0.001)
+    anyio.run(drive, (RuleSearch(Mono(RuleKind.RETENTION), LATTICE),), bench, 4)
+    assert bench.peak == 4
+
+
+def test_a_limit_stops_every_search_and_the_claims_stand() -> None:
+    searches = dual(LATTICE)
+    bench = Bench()
+
+    async def limited(search: RuleSearch, mask: Mask) -> Verdict:
+        if len(bench.asked) == 5:
+            raise LimitReached("five is enough")
+        return await bench(search, mask)
+
+    anyio.run(drive, searches, limited, 3)
+    assert [search.stop_reason for search in searches] == ["five is enough"] * 2
+    assert len(bench.asked) == 5
+    assert searches[0].claims
+
+
+def test_an_error_ends_the_search_and_is_raised_as_it_is() -> None:
+    bench = Bench(0.01)
+
+    async def failing(search: RuleSearch, mask: Mask) -> Verdict:
+        verdict = await bench(search, mask)
+        if len(bench.asked) > 6:
+            raise KeyError("a bug")
+        return verdict
+
+    with pytest.raises(KeyError, match="a bug"):
+        anyio.run(drive, dual(LATTICE), failing, 4)
+    assert bench.in_flight == 0
+
+
+def test_cancelling_leaves_nothing_in_flight() -> None:
+    bench = Bench(5.0)
+
+    async def main() -> None:
+        with anyio.move_on_after(0.05):
+            await drive(dual(LATTICE), bench, 4)
+
+    anyio.run(main)
+    assert bench.asked

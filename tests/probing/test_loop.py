@@ -1,0 +1,147 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from rag_rule_explainer import Answer, Explainer, Explanation, InvalidInput, Source, contains, equals
+from rag_rule_explainer.testing import ScriptedReplay
+
+SOURCES = [Source(f"D{place}", "text") for place in range(1, 6)]
+
+
+class LoopBound:
+    """An async application whose client works on the first loop it was used on only."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, _question: str, sources: Sequence[Source]) -> str:
+        running = asyncio.get_running_loop()
+        self.loop = self.loop or running
+        if running is not self.loop:
+            raise RuntimeError("bound to a different event loop")
+        await asyncio.sleep(0)
+        return "yes" if "D1" in {source.id for source in sources} else "no"
+
+
+def test_explain_twice_with_a_client_that_binds_to_its_loop() -> None:
+    explainer = Explainer(LoopBound(), predicate=equals("yes"))
+    first, second = explainer.explain("?", SOURCES), explainer.explain("?", SOURCES)
+    assert first.complete
+    assert first.rules == second.rules
+
+
+def test_explain_inside_a_running_loop() -> None:
+    explainer = Explainer(LoopBound(), predicate=equals("yes"))
+    outside = explainer.explain("?", SOURCES)
+
+    async def main() -> Explanation:
+        return explainer.explain("?", SOURCES)
+
+    assert asyncio.run(main()).rules == outside.rules
+
+
+@pytest.mark.parametrize("inside_a_loop", [False, True])
+def test_32_blocking_replays_really_are_32_in_flight(inside_a_loop: bool) -> None:
+    gate = threading.Barrier(32)
+
+    def script(ids: frozenset[str]) -> str:
+        # 8 + 28 + 28 of the 256 subsets: two full groups of 32, each let go when it is complete.
+        if len(ids) in (1, 2, 6):
+            gate.wait(timeout=20)
+        return "same"
+
+    replay = ScriptedReplay(script)
+    explainer = Explainer(
+        replay, predicate=equals("same"), concurrency=32, miner="exhaustive", rules="retention"
+    )
+    sources = [Source(f"D{place}", "text") for place in range(1, 9)]
+
+    async def main() -> Explanation:
+        return explainer.explain("?", sources)
+
+    explanation = asyncio.run(main()) if inside_a_loop else explainer.explain("?", sources)
+    assert explanation.complete
+    assert replay.peak == 32
+
+
+def test_explain_inside_an_async_replay_says_what_to_do() -> None:
+    async def nested(_question: str, _sources: Sequence[Source]) -> Answer:
+        return Answer(Explainer(ScriptedReplay(lambda _: "x")).explain("?", SOURCES).baseline.text)
+
+    with pytest.raises(InvalidInput, match="aexplain"):
+        Explainer(nested).explain("?", SOURCES)
+
+
+def test_explanations_from_several_threads_do_not_mix() -> None:
+    found: dict[str, Explanation] = {}
+
+    def explain(name: str) -> None:
+        replay = ScriptedReplay(lambda ids: "yes" if name in ids else "no")
+        found[name] = Explainer(replay, predicate=contains("yes")).explain("?", SOURCES)
+
+    threads = [threading.Thread(target=explain, args=(source.id,)) for source in SOURCES]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {name: found[name].retention_rules[0].sources for name in found} == {
+        source.id: (source.id,) for source in SOURCES
+    }
+
+
+def test_the_engine_leaves_no_thread_of_its_own_behind_but_the_loops() -> None:
+    replay = ScriptedReplay(lambda ids: "yes" if "D1" in ids else "no")
+    Explainer(replay, concurrency=8).explain("?", SOURCES)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and _worker_threads():
+        time.sleep(0.01)
+    assert not _worker_threads()
+
+
+def _worker_threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if "worker" in thread.name.lower()]
+
+
+SCRIPT = """
+    import sys, time
+    from rag_rule_explainer import Explainer, equals
+
+    def replay(question, sources):
+        print("replay", flush=True)
+        time.sleep(0.05)
+        return "yes" if any(source.id == "D1" for source in sources) else "no"
+
+    explainer = Explainer(replay, predicate=equals("yes"), concurrency=2, miner="exact")
+    explanation = explainer.explain("?", [str(n) for n in range(12)])
+    print("stopped:", explanation.stop_reason, explanation.complete, len(explanation.retention_rules) > 0)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_ctrl_c_keeps_what_is_proved_and_a_second_one_aborts(interrupts: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for _ in range(8):
+        process.stdout.readline()
+    for _ in range(interrupts):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    out, err = process.communicate(timeout=30)
+    if interrupts == 1:
+        assert "stopped: interrupted False True" in out
+    else:
+        assert "KeyboardInterrupt" in err

@@ -1,0 +1,72 @@
+from collections.abc import Sequence
+
+from rag_rule_explainer import Source
+from rag_rule_explainer.probing.replaying import Recording, going_on, taking_part
+
+
+def identify(documents: Sequence[str]) -> list[Source]:
+    return [Source(document, document) for document in documents]
+
+
+def test_every_document_is_one_source_in_order_of_first_appearance() -> None:
+    recording = Recording(identify)
+    recording.record(("first",), ["b", "a"], None)
+    recording.record(("second",), ["a", "c", "a"], None)
+    assert [source.id for source in recording.captured().sources] == ["b", "a", "c"]
+
+
+def test_a_replay_is_served_the_kept_ones_of_the_same_retrieval() -> None:
+    recording = Recording(identify)
+    recording.record(("q1",), ["a", "b"], None)
+    recording.record(("q2",), ["b", "c"], None)
+    captured = recording.captured()
+    serving = captured.replaying([source for source in captured.sources if source.id != "b"])
+    assert serving.serve(("q2",)) == ["c"]
+    assert serving.serve(("q1",)) == ["a"]
+    assert serving.served == 2
+
+
+def test_a_less_specific_key_serves_where_the_specific_one_is_new() -> None:
+    recording = Recording(identify)
+    recording.record(("instance 1", "class"), ["a"], None)
+    recording.record(("instance 2", "class"), ["b"], None)
+    captured = recording.captured()
+    serving = captured.replaying(captured.sources)
+    assert serving.serve(("instance 2", "class")) == ["b"]
+    # Made anew for each run, they are told apart by their turn.
+    serving = captured.replaying(captured.sources)
+    assert [serving.serve(("instance 7", "class")), serving.serve(("instance 8", "class"))] == [
+        ["a"],
+        ["b"],
+    ]
+
+
+def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
+    recording = Recording(identify)
+    recording.record(("q1",), ["a", "b"], None)
+    recording.record(("q2",), ["b", "c"], None)
+    captured = recording.captured()
+    assert captured.replaying(captured.sources[1:]).serve(("new",)) == ["b", "c"]
+
+
+def test_the_recorded_list_is_a_copy() -> None:
+    recording, documents = Recording(identify), ["a"]
+    recording.record(("q",), documents, None)
+    documents.append("b")
+    assert [source.id for source in recording.captured().sources] == ["a"]
+
+
+def test_nothing_goes_on_outside_and_a_closed_replay_is_inert() -> None:
+    captured = Recording(identify).captured()
+    serving = captured.replaying([])
+    assert going_on() is None
+    with taking_part(serving):
+        assert going_on() is serving
+        with taking_part(None):
+            assert going_on() is None
+        assert going_on() is serving
+    assert going_on() is None
+    assert serving.closed
+    with taking_part(serving):
+        # As a background task that kept the context of an ended replay sees it.
+        assert going_on() is None
