@@ -18,10 +18,11 @@ if TYPE_CHECKING:
         TooManySources,
     )
     from .explainer import Explainer
-    from .explanation import Explanation, Finding
+    from .explanation import Explanation
     from .predicates import condition, consistent_with, contains, equals, matches, same_answer
     from .probing.limits import Limits
     from .progress import Progress, ProgressReport
+    from .records import Finding
     from .rules import RuleKind
     from .settings import Settings, SettingsFields
     from .sources import Source
@@ -40,7 +41,7 @@ _ROOMS = {
         "TooManySources",
     ),
     "explainer": ("Explainer",),
-    "explanation": ("Explanation", "Finding"),
+    "explanation": ("Explanation",),
     "predicates": (
         "condition",
         "consistent_with",
@@ -51,6 +52,7 @@ _ROOMS = {
     ),
     "probing.limits": ("Limits",),
     "progress": ("Progress", "ProgressReport"),
+    "records": ("Finding",),
     "rules": ("RuleKind",),
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),

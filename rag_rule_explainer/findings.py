@@ -1,43 +1,48 @@
 """From a search, which speaks of masks, to records, which speak of sources. Costs no probe."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from .explanation import (
-    Counterfactual,
-    Finding,
-    Importance,
-    Relation,
-    Unresolved,
-    Witness,
-    encodable,
-)
+from .jsonable import encodable
 from .lattice import FAMILY_LIMIT, Mask, maximal, minimal
 from .mining import Evidence, RuleSearch
 from .mining.importance import powers
+from .probing.judging import Judging
 from .probing.prober import Probe
+from .records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
 from .rules import RuleKind
 from .sources import SourceSet
 from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strand:
+    """One search, how its predicate is judged, and its probes by mask."""
+
+    search: RuleSearch
+    judging: Judging
+    probes: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     """What one search has to say about its sources.
 
-    ``condition``: its predicate as text. ``probe_of``: the probe of a mask, where it is kept.
-    ``resolved``: the search ran to its end and every verdict it needed is known.
+    ``condition``: its predicate as text. ``resolved``: the search ran to its end and every verdict it
+    needed is known.
     """
 
-    search: RuleSearch
+    strand: Strand
     sources: SourceSet
-    condition: str
-    probe_of: Callable[[Mask], Probe | None]
+    search: RuleSearch = field(init=False)
+    condition: str = field(init=False)
     evidence: Evidence = field(init=False)
     resolved: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        search = self.search
+        search = self.strand.search
+        object.__setattr__(self, "search", search)
+        object.__setattr__(self, "condition", encodable(str(self.strand.judging.predicate)))
         object.__setattr__(self, "evidence", search.evidence())
         object.__setattr__(self, "resolved", search.finished and not search.unresolved)
 
@@ -55,7 +60,7 @@ class Account:
             Finding(
                 kind=self.kind,
                 sources=self.sources.ids_of(claim.antecedent),
-                condition=encodable(self.condition),
+                condition=self.condition,
                 claim=claim.status,
                 observed=evidence.observed(claim.antecedent),
                 broken=evidence.broken(claim.antecedent),
@@ -137,12 +142,12 @@ class Account:
         return self.kind.subset(self.search.lattice, antecedent)
 
     def _answer(self, antecedent: Mask) -> str | None:
-        probe = self.probe_of(self._subset(antecedent))
+        probe = self.strand.probes.get(self._subset(antecedent))
         answer = probe.reply.answer if probe else None
         return encodable(answer.text) if answer else None
 
     def _why_unknown(self, mask: Mask) -> str:
-        probe = self.probe_of(mask)
+        probe = self.strand.probes.get(mask)
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
     def _is_minimal(self, antecedent: Mask, claimed: set[Mask]) -> bool | None:

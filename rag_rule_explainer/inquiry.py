@@ -1,39 +1,25 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
-import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .assembly import Assembly
 from .errors import AnswerNotRepeatable, BaselineFailed
-from .explanation import (
-    Counts,
-    Explanation,
-    Finding,
-    MinerRecord,
-    ProbeRecord,
-    SourceRecord,
-    Spent,
-    as_json,
-    encodable,
-    json_object,
-    recorded,
-    recorded_judgement,
-)
-from .findings import Account, with_relations
+from .explanation import Explanation
+from .findings import Strand
 from .lattice import Mask
 from .mining import RuleSearch
-from .predicates import Predicate, negation_of
+from .predicates import Predicate
 from .probing.drivers import drive
 from .probing.judging import Judging, judgings
 from .probing.limits import LimitReached
-from .probing.prober import Probe, Prober, Reply
+from .probing.prober import Prober, Reply
 from .probing.replaying import Baseline, Replay
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
 from .sources import Arrangement, SourceSet
-from .verdicts import Answer, Case, Judgement, Verdict
-from .version import __version__
+from .verdicts import Answer, Case, Verdict
 
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
@@ -52,11 +38,10 @@ class Inquiry:
     choice: Choice
     progress: Progress | None = None
     notes: list[str] = field(default_factory=list[str])
-    failures: int = 0
     _prober: Prober = field(init=False)
-    _searches: tuple[RuleSearch, ...] = field(init=False)
-    _judgings: dict[RuleKind, Judging] = field(init=False)
-    _probes: dict[RuleKind, dict[Mask, Probe]] = field(init=False)
+    _strands: dict[RuleSearch, Strand] = field(init=False)
+    _probed: set[Mask] = field(init=False, default_factory=set[Mask])
+    _failures: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         settings, lattice = self.settings, self.sources.lattice
@@ -68,12 +53,11 @@ class Inquiry:
             reuse_answers=settings.reuse_answers,
             answer_without_sources=settings.answer_without_sources,
         )
-        self._judgings = dict(zip(self.predicates, judgings(self.predicates.values()), strict=True))
-        self._probes = {kind: {} for kind in self.predicates}
-        self._searches = tuple(
-            RuleSearch(self.choice.miner(kind, minimal=settings.minimal), lattice)
-            for kind in self.predicates
+        strands = (
+            Strand(RuleSearch(self.choice.miner(kind, minimal=settings.minimal), lattice), judging)
+            for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
         )
+        self._strands = {strand.search: strand for strand in strands}
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
@@ -82,15 +66,24 @@ class Inquiry:
             await self._check_repeatable(baseline.answer)
         except LimitReached as limit:
             self._stop(str(limit))
-        await drive(self._searches, self._probe, self.settings.concurrency)
-        return self._assembled(baseline)
+        await drive(tuple(self._strands), self._probe, self.settings.concurrency)
+        return Assembly(
+            question=self.question,
+            sources=self.sources,
+            baseline=baseline,
+            settings=self.settings,
+            choice=self.choice,
+            strands=tuple(self._strands.values()),
+            tally=self._prober.tally,
+            notes=tuple(self.notes),
+        ).explanation()
 
     def interrupt(self) -> None:
         """Asks for nothing more; what is in flight is still awaited."""
         self._stop(INTERRUPTED)
 
     def _stop(self, reason: str) -> None:
-        for search in self._searches:
+        for search in self._strands:
             search.stop(reason)
 
     @property
@@ -126,7 +119,7 @@ class Inquiry:
         if reply.answer is None:
             self.notes.append(f"the repeat check failed: {reply.error}")
             return
-        for judging in {judging.base: judging for judging in self._judgings.values()}.values():
+        for judging in {s.judging.base: s.judging for s in self._strands.values()}.values():
             await self._compare(judging, first, reply.answer)
         self._prober.remember(self._full, reply)
 
@@ -140,129 +133,16 @@ class Inquiry:
             raise AnswerNotRepeatable(str(judging.predicate), (first.text, second.text))
 
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
-        probe = await self._prober.probe(Arrangement.of(self.sources, mask), self._judgings[search.kind])
-        self._probes[search.kind][mask] = probe
-        self.failures += probe.reply.answer is None
+        strand = self._strands[search]
+        probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
+        strand.probes[mask] = probe
         if self.progress is not None:
+            self._probed.add(mask)
+            self._failures += probe.reply.answer is None
             self.progress(self._report())
         return probe.judgement.verdict
 
     def _report(self) -> ProgressReport:
         upper_bound = len(self.sources.lattice.masks())
         replays = self._prober.tally.replays
-        return ProgressReport(len(self._masks()), upper_bound, replays, self.failures)
-
-    def _accounts(self) -> tuple[Account, ...]:
-        def account(search: RuleSearch) -> Account:
-            return Account(
-                search,
-                self.sources,
-                str(self.predicates[search.kind]),
-                self._probes[search.kind].get,
-            )
-
-        return tuple(account(search) for search in self._searches)
-
-    def _assembled(self, baseline: Baseline) -> Explanation:
-        accounts = self._accounts()
-        rules = self._rules(accounts)
-        return Explanation(
-            question=encodable(self.question),
-            raw_input=as_json(baseline.input),
-            baseline=recorded(baseline.answer),
-            scope=baseline.scope,
-            sources=tuple(
-                SourceRecord(
-                    id=source.id,
-                    text=encodable(source.text),
-                    metadata=json_object(source.metadata),
-                )
-                for source in self.sources
-            ),
-            predicates={kind: encodable(str(p)) for kind, p in self.predicates.items()},
-            settings=json_object(self.settings.as_dict()),
-            miner=MinerRecord(name=self.choice.name, reason=self.choice.reason),
-            seed=self.settings.seed,
-            retention_rules=rules.get(RuleKind.RETENTION, ()),
-            omission_rules=rules.get(RuleKind.OMISSION, ()),
-            witnesses=tuple(witness for a in accounts for witness in a.witnesses()),
-            counterfactuals=tuple(change for a in accounts for change in a.counterfactuals()),
-            importance=tuple(index for a in accounts for index in a.importance()),
-            probes=tuple(self._probe_records()),
-            counts=self._counts(),
-            spent=Spent(replays=dict(self._prober.tally.usage)),
-            complete=all(account.resolved for account in accounts),
-            stop_reason=next((s.stop_reason for s in self._searches if s.stop_reason), ""),
-            unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
-            notes=(*baseline.notes, *self.notes, *self._why_no_rules(accounts)),
-            versions={
-                "rag-rule-explainer": __version__,
-                "python": platform.python_version(),
-                **baseline.versions,
-            },
-        )
-
-    def _rules(self, accounts: tuple[Account, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
-        rules = {account.kind: account.findings() for account in accounts}
-        if not self._one_condition():
-            return rules
-        return {
-            account.kind: with_relations(
-                rules[account.kind], rules[other.kind], others_complete=other.resolved
-            )
-            for account, other in zip(accounts, reversed(accounts), strict=True)
-        }
-
-    def _one_condition(self) -> bool:
-        """True iff both kinds are mined for one and the same condition."""
-        return len(self.predicates) > 1 and len(set(self.predicates.values())) == 1
-
-    def _why_no_rules(self, accounts: tuple[Account, ...]) -> Iterator[str]:
-        """What stands against any rule of a kind: the condition fails where it holds most easily."""
-        for account in accounts:
-            search, predicate = account.search, self.predicates[account.kind]
-            easiest = account.kind.subset(search.lattice, search.lattice.full)
-            if search.verdicts.get(easiest) is Verdict.BREAKS:
-                where = "all sources" if easiest else "no sources"
-                yield (
-                    f"there is no {account.kind.value} rule: with {where} retained, "
-                    f"{encodable(negation_of(predicate))}"
-                )
-
-    def _probe_records(self) -> Iterator[ProbeRecord]:
-        """In counting order of what was removed: the full set first."""
-        by_kind = [(kind, probes.get) for kind, probes in self._probes.items()]
-        for mask in sorted(self._masks(), reverse=True):
-            probe, verdicts = None, dict[RuleKind, Judgement]()
-            for kind, probe_of in by_kind:
-                if (found := probe_of(mask)) is not None:
-                    probe = found
-                    verdicts[kind] = recorded_judgement(found.judgement)
-            if probe is not None:
-                yield self._probe_record(probe, verdicts)
-
-    def _probe_record(self, probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
-        reply = probe.reply
-        answer = reply.answer if self.settings.reuse_answers else None
-        return ProbeRecord(
-            probe.arrangement.ids,
-            () if answer is None else (recorded(answer),),
-            verdicts,
-            latency=reply.latency,
-            error=encodable(reply.error) if reply.cause else "",
-        )
-
-    def _masks(self) -> set[Mask]:
-        return {mask for probes in self._probes.values() for mask in probes}
-
-    def _counts(self) -> Counts:
-        tally = self._prober.tally
-        return Counts(
-            probes=len(self._masks()),
-            replays=tally.replays,
-            reused=tally.reused,
-            baseline=tally.baseline,
-            repeat_check=tally.repeat_check,
-            samples=tally.samples,
-            retries=tally.retries,
-        )
+        return ProgressReport(len(self._probed), upper_bound, replays, self._failures)

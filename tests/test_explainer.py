@@ -187,7 +187,7 @@ def test_an_empty_source_set_is_a_legal_replay() -> None:
 
 def test_a_failing_replay_is_unknown_and_no_rule_rests_on_it() -> None:
     def script(ids: Ids) -> str | Exception:
-        if ids == {"D1", "D2"}:
+        if ids == frozenset({"D1", "D2"}):
             return TimeoutError("the model hung")
         return "calcium" if "D1" in ids else "no"
 

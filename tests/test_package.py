@@ -73,7 +73,7 @@ def test_the_repository_names_no_registry_and_no_lock_file() -> None:
     if not files:
         pytest.skip("not a git checkout")
     assert not [file for file in files if file.endswith(".lock") or "requirements" in file]
-    registry = re.compile("py" + r"pi\.org|pythonhosted|npm" + "js", re.IGNORECASE)
+    registry = re.compile("py" + r"pi\.org|python" + "hosted|npm" + "js", re.IGNORECASE)
     texts = {
         file: (ROOT / file).read_text("utf-8", "ignore") for file in files if (ROOT / file).is_file()
     }

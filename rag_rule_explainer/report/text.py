@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.text import Text
 
-from ..explanation import Explanation, Finding, Importance, SourceRecord, joined
+from ..explanation import Explanation
 from ..lattice import FAMILY_LIMIT
 from ..printable import printable, shortened
+from ..records import Finding, Importance, SourceRecord, joined
 from ..rules import RuleKind
 
 _MOST_SHOWN = 10

@@ -125,7 +125,11 @@ def test_a_method_taken_off_a_retriever_beforehand_is_not_seen_and_says_what_to_
     retriever = retriever_of("ab")
     with pytest.raises(NoSourcesCaptured, match=r"not a method taken off it beforehand"):
         RuleExplainer(step(retriever.invoke) | bad_with("b")).explain("?")
-    explainer = RuleExplainer(step(lambda query: retriever.invoke(query)) | bad_with("b"), predicate=BAD)
+
+    def looked_up(query: str) -> list[Document]:
+        return retriever.invoke(query)
+
+    explainer = RuleExplainer(step(looked_up) | bad_with("b"), predicate=BAD)
     assert retention(explainer.explain("?")) == sets("b")
 
 

@@ -1,0 +1,141 @@
+"""Puts an explanation together from what the searches and the prober know. Costs no probe."""
+
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .explanation import Explanation
+from .findings import Account, Strand, with_relations
+from .jsonable import as_json, encodable, json_object, recorded, recorded_judgement
+from .lattice import Mask
+from .predicates import negation_of
+from .probing.prober import Probe, Tally
+from .probing.replaying import Baseline
+from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent
+from .rules import RuleKind
+from .settings import Choice, Settings
+from .sources import SourceSet
+from .verdicts import Judgement, Verdict
+from .version import __version__
+
+
+@dataclass(slots=True, repr=False)
+class Assembly:
+    """What an inquiry has come to."""
+
+    question: str
+    sources: SourceSet
+    baseline: Baseline
+    settings: Settings
+    choice: Choice
+    strands: tuple[Strand, ...]
+    tally: Tally
+    notes: tuple[str, ...]
+    _masks: list[Mask] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # In counting order of what was removed: the full set first.
+        self._masks = sorted({mask for s in self.strands for mask in s.probes}, reverse=True)
+
+    def explanation(self) -> Explanation:
+        """All of it."""
+        baseline, settings = self.baseline, self.settings
+        accounts = tuple(Account(strand, self.sources) for strand in self.strands)
+        rules = self._rules(accounts)
+        searches = [strand.search for strand in self.strands]
+        return Explanation(
+            question=encodable(self.question),
+            raw_input=as_json(baseline.input),
+            baseline=recorded(baseline.answer),
+            scope=baseline.scope,
+            sources=tuple(
+                SourceRecord(
+                    id=source.id,
+                    text=encodable(source.text),
+                    metadata=json_object(source.metadata),
+                )
+                for source in self.sources
+            ),
+            predicates={account.kind: account.condition for account in accounts},
+            settings=json_object(settings.as_dict()),
+            miner=MinerRecord(name=self.choice.name, reason=self.choice.reason),
+            seed=settings.seed,
+            retention_rules=rules.get(RuleKind.RETENTION, ()),
+            omission_rules=rules.get(RuleKind.OMISSION, ()),
+            witnesses=tuple(witness for a in accounts for witness in a.witnesses()),
+            counterfactuals=tuple(change for a in accounts for change in a.counterfactuals()),
+            importance=tuple(index for a in accounts for index in a.importance()),
+            probes=tuple(self._probe_records()),
+            counts=self._counts(),
+            spent=Spent(replays=dict(self.tally.usage)),
+            complete=all(account.resolved for account in accounts),
+            stop_reason=next((s.stop_reason for s in searches if s.stop_reason), ""),
+            unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
+            notes=(*baseline.notes, *self.notes, *_why_no_rules(accounts)),
+            versions={
+                "rag-rule-explainer": __version__,
+                "python": platform.python_version(),
+                **baseline.versions,
+            },
+        )
+
+    def _rules(self, accounts: tuple[Account, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
+        rules = {account.kind: account.findings() for account in accounts}
+        if not self._one_condition():
+            return rules
+        return {
+            account.kind: with_relations(
+                rules[account.kind], rules[other.kind], others_complete=other.resolved
+            )
+            for account, other in zip(accounts, reversed(accounts), strict=True)
+        }
+
+    def _one_condition(self) -> bool:
+        """True iff both kinds are mined for one and the same condition."""
+        predicates = {strand.judging.predicate for strand in self.strands}
+        return len(self.strands) > 1 and len(predicates) == 1
+
+    def _probe_records(self) -> Iterator[ProbeRecord]:
+        by_kind = [(strand.search.kind, strand.probes.get) for strand in self.strands]
+        for mask in self._masks:
+            probe, verdicts = None, dict[RuleKind, Judgement]()
+            for kind, probe_of in by_kind:
+                if (found := probe_of(mask)) is not None:
+                    probe = found
+                    verdicts[kind] = recorded_judgement(found.judgement)
+            if probe is not None:
+                yield self._probe_record(probe, verdicts)
+
+    def _probe_record(self, probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
+        reply = probe.reply
+        answer = reply.answer if self.settings.reuse_answers else None
+        return ProbeRecord(
+            probe.arrangement.ids,
+            () if answer is None else (recorded(answer),),
+            verdicts,
+            latency=reply.latency,
+            error=encodable(reply.error) if reply.cause else "",
+        )
+
+    def _counts(self) -> Counts:
+        tally = self.tally
+        return Counts(
+            probes=len(self._masks),
+            replays=tally.replays,
+            reused=tally.reused,
+            baseline=tally.baseline,
+            repeat_check=tally.repeat_check,
+            samples=tally.samples,
+            retries=tally.retries,
+        )
+
+
+def _why_no_rules(accounts: tuple[Account, ...]) -> Iterator[str]:
+    """What stands against any rule of a kind: the condition fails where it holds most easily."""
+    for account in accounts:
+        search = account.strand.search
+        easiest = search.kind.subset(search.lattice, search.lattice.full)
+        if search.verdicts.get(easiest) is Verdict.BREAKS:
+            where = "all sources" if easiest else "no sources"
+            opposite = negation_of(account.strand.judging.predicate)
+            yield f"there is no {search.kind.value} rule: with {where} retained, {encodable(opposite)}"

@@ -1,0 +1,202 @@
+"""The parts of an explanation, in the user's terms."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from .printable import printable, shortened
+from .rules import ClaimStatus, RuleKind
+from .verdicts import Answer, Judgement
+
+Relation = Literal["absolute", "relative"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A source as it was retrieved. ``metadata``: what of it JSON can say."""
+
+    id: str
+    text: str
+    metadata: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """Samples of one arrangement on which the condition held, and on which it did not."""
+
+    holds: int
+    breaks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRecord:
+    """One distinct arrangement that was judged.
+
+    ``kept``: ids in the order shown. ``answers``: one per sample; empty where the replay failed
+    (``error`` says how) or answers are not kept. ``verdicts``: by the kind of rule that asked.
+    ``latency``: seconds of the replay, None where the answer came from memory.
+    """
+
+    kept: tuple[str, ...]
+    answers: tuple[Answer, ...] = ()
+    verdicts: dict[RuleKind, Judgement] = field(default_factory=dict[RuleKind, Judgement])
+    votes: Votes | None = None
+    latency: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule in the user's terms, with what it rests on.
+
+    ``observed`` and ``broken``: applicable subsets seen to hold and seen to break, of ``applicable`` in
+    all. ``minimal``: True where every rule with one source fewer was seen to break, False where one of
+    them is a rule itself, None where the search ended before it was known. ``relation``: for conditions
+    shared by both kinds, whether the same sources are implicated in both (absolute) or in this kind
+    only (relative); None where the kinds use different conditions or only one was mined.
+    """
+
+    kind: RuleKind
+    sources: tuple[str, ...]
+    condition: str
+    claim: ClaimStatus
+    observed: int
+    broken: int
+    applicable: int
+    draws: int = 0
+    sampling: str = ""
+    minimal: bool | None = True
+    relation: Relation | None = None
+
+    def __post_init__(self) -> None:
+        if self.proved and (self.broken or self.observed != self.applicable):
+            raise ValueError("a finding marked proved was not seen to hold on all its subsets")
+
+    @property
+    def proved(self) -> bool:
+        """True iff every applicable subset was seen to hold."""
+        return self.claim == "proved"
+
+    @property
+    def rule(self) -> str:
+        """The rule as a sentence: "whenever D2 and D4 are retained, the answer …"."""
+        condition = printable(self.condition)
+        if not self.sources:
+            return f"always, whatever is retrieved, {condition}"
+        verb = "is" if len(self.sources) == 1 else "are"
+        return f"whenever {joined(self.sources)} {verb} {past_tense(self.kind)}, {condition}"
+
+    @property
+    def evidence(self) -> str:
+        """What the rule rests on, in words."""
+        return evidence_of(self)
+
+    def __str__(self) -> str:
+        return f"{self.rule} [{self.evidence}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A probe that breaks a would-be rule with the antecedent ``sources``."""
+
+    kind: RuleKind
+    sources: tuple[str, ...]
+    kept: tuple[str, ...]
+    answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """A minimal change that flips the outcome: sources removed from all, or added to none.
+
+    No smaller change inside it flips the outcome. ``answer``: what is answered then.
+    """
+
+    kind: RuleKind
+    change: Literal["removal", "addition"]
+    sources: tuple[str, ...]
+    answer: str | None
+
+    def __str__(self) -> str:
+        named = joined(self.sources)
+        change = f"removing {named}" if self.change == "removal" else f"retaining {named} alone"
+        then = "" if self.answer is None else f": the answer becomes {shortened(self.answer, 80)!r}"
+        return f"{change} flips the outcome{then}"
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind."""
+
+    kind: RuleKind
+    source: str
+    banzhaf: float
+    shapley: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A subset that was needed and has no verdict: what rests on it is neither reported nor denied."""
+
+    kind: RuleKind
+    kept: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """``probes``: distinct arrangements judged. ``replays``: runs of the application in this call, by
+    purpose. ``reused``: answers taken from memory or store."""
+
+    probes: int = 0
+    replays: int = 0
+    reused: int = 0
+    baseline: int = 0
+    repeat_check: int = 0
+    samples: int = 0
+    retries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens by kind, as the models reported them; the judge's apart."""
+
+    replays: dict[str, int] = field(default_factory=dict[str, int])
+    judge: dict[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class MinerRecord:
+    """Which miner searched, and why it was chosen."""
+
+    name: str
+    reason: str
+
+
+def joined(ids: Iterable[str]) -> str:
+    """Ids as a phrase: "D2", "D2 and D4", "D1, D2 and D4"."""
+    shown = [printable(identity) for identity in ids]
+    return " and ".join(([", ".join(shown[:-1])] if len(shown) > 1 else []) + shown[-1:])
+
+
+def past_tense(kind: RuleKind) -> str:
+    """What a rule of this kind says happened to its sources: "retained" or "omitted"."""
+    return "retained" if kind is RuleKind.RETENTION else "omitted"
+
+
+def evidence_of(finding: Finding) -> str:
+    """What a finding rests on; the kinds of claim never read alike."""
+    seen = f"{finding.observed} of {finding.applicable} subsets"
+    not_minimal = "; perhaps not minimal" if finding.minimal is None else ""
+    wording = {
+        "proved": f"proved on all {finding.applicable} subsets"
+        if finding.applicable > 1
+        else "proved on the only subset",
+        "tested": f"tested: {finding.sampling or seen}",
+        "voted": f"voted: {finding.sampling or seen}",
+        "relative": f"relative to the kept sources: held on {seen}",
+        "unverified": f"UNVERIFIED: held where tried, on {seen}",
+    }
+    return wording[finding.claim] + not_minimal
