@@ -89,6 +89,7 @@ def _without_answer(request: Request, error: BaselineFailed) -> BaselineFailed:
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:
     if as_json:
+        # In ASCII: every encoding can write it, and no control character reaches a terminal.
         print_json(json.dumps(explanation.model_dump(mode="json"), indent=2))
     else:
         print_lines(lines(explanation))

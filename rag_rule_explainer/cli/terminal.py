@@ -1,6 +1,5 @@
 """What the commands print: results on stdout, everything else on stderr."""
 
-import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -29,9 +28,9 @@ def print_lines(lines: Iterable[Text | str]) -> None:
 
 
 def print_json(json: str) -> None:
-    """JSON in ASCII, without the one control character that JSON does not escape."""
+    """JSON that is all ASCII, as it is."""
     with _writing():
-        print(json.replace("\x7f", "\\u007f"))  # noqa: T201 -- Rich takes seconds for what can be megabytes
+        print(json)  # noqa: T201 -- Rich takes seconds for what can be megabytes
 
 
 def say(message: str) -> None:
@@ -47,8 +46,6 @@ def _writing() -> Generator[None, None, None]:
         if sys.stdout:  # None where it was closed
             sys.stdout.flush()
     except OSError as error:
-        # What is still buffered would be tried once more at exit, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(1)
         raise InvalidInput(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -55,15 +56,15 @@ def rag_rules(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 
 
 def subprocess_of(
-    *arguments: object, env: Mapping[str, str] | None = None, stdin: int = subprocess.DEVNULL
+    *arguments: object, env: Mapping[str, str] | None = None, stdout: IO[str] | None = None
 ) -> "subprocess.Popen[str]":
     program = "from rag_rule_explainer.cli import main; main()"
-    quiet = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR",)}
+    plain = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, arguments)],
-        env={**quiet, "PYTHONIOENCODING": "utf-8", **(env or {})},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
+        env={**plain, "PYTHONIOENCODING": "utf-8", **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=stdout or subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
@@ -359,30 +360,12 @@ class TestProcess:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
     @pytest.mark.parametrize("more", [(), ("--json",)])
     def test_a_full_disk_is_told_in_one_line(self, sources: Path, more: tuple[str, ...]) -> None:
-        program = "from rag_rule_explainer.cli import main; main()"
-        arguments = [sys.executable, "-c", program, *map(str, self.explaining(sources, *more))]
         with Path("/dev/full").open("w") as full:
-            run = subprocess.run(
-                arguments, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False
-            )
-        assert run.returncode == 2
-        assert run.stderr.splitlines()[1:] == [
+            run = finished(subprocess_of(*self.explaining(sources, *more), stdout=full))
+        assert run.code == 2
+        assert run.err.splitlines()[1:] == [
             "rag-rules: the output cannot be written: No space left on device; write it elsewhere"
         ]
-
-    def test_without_stdin_nobody_can_be_asked(self, tmp_path: Path) -> None:
-        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
-        program = "import sys; sys.stdin = None; from rag_rule_explainer.cli import main; main()"
-        arguments = [sys.executable, "-c", program, *self.explaining(file, "--model", "m")]
-        run = subprocess.run(
-            list(map(str, arguments)),
-            env={**os.environ, "OPENAI_API_KEY": "any value"},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        worst = "at most 500 replays of the model"
-        assert_refused(Run(run.returncode, run.stdout, run.stderr), "pass --yes", before=worst)
 
     def test_an_interrupt_ends_the_search_and_shows_what_was_proved(self, tmp_path: Path) -> None:
         built = ({"text": f"The iron tower was built in {1870 + n}."} for n in range(16))
@@ -395,29 +378,6 @@ class TestProcess:
         assert run.code == 130
         assert "whenever D1" in run.out
         assert "not complete (interrupted): what is shown is true" in run.out
-        assert "Traceback" not in run.err
-
-    @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-    @pytest.mark.parametrize(
-        ("typed", "code", "said"),
-        [
-            (b"n\n", 2, "nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays"),
-            (b"\x04", 130, "interrupted"),
-        ],
-    )
-    def test_who_sits_at_a_terminal_is_asked(
-        self, tmp_path: Path, typed: bytes, code: int, said: str
-    ) -> None:
-        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
-        keyboard, terminal = os.openpty()
-        os.write(keyboard, typed)
-        arguments = self.explaining(file, "--model", "m", "--base-url", UNREACHABLE)
-        run = finished(subprocess_of(*arguments, env={"OPENAI_API_KEY": "any"}, stdin=terminal))
-        os.close(keyboard)
-        os.close(terminal)
-        assert run.code == code
-        assert run.err.startswith("at most 500 replays of the model\n")
-        assert run.err.endswith(f"rag-rules: {said}\n")
         assert "Traceback" not in run.err
 
 
@@ -462,6 +422,42 @@ class TestModel:
         worst = "at most 500 replays of the model"
         assert_refused(asked, "more than 300 replays", "pass --yes", before=worst)
         assert server.requests == []
+
+    def test_without_stdin_nobody_can_be_asked(
+        self, with_key: RagRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", None)  # as Python sets it where it was closed
+        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+        run = with_key(*self.given(file, UNREACHABLE))
+        assert_refused(run, "pass --yes", before="at most 500 replays of the model")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+    @pytest.mark.parametrize(
+        ("typed", "code", "said"),
+        [
+            (b"n\n", 2, "nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays"),
+            (b"\x04", 130, "interrupted"),
+        ],
+    )
+    def test_who_sits_at_a_terminal_is_asked(
+        self,
+        with_key: RagRules,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        typed: bytes,
+        code: int,
+        said: str,
+    ) -> None:
+        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+        keyboard, terminal = os.openpty()
+        os.write(keyboard, typed)
+        with open(terminal) as stdin:  # noqa: PTH123 -- of a descriptor
+            monkeypatch.setattr(sys, "stdin", stdin)
+            run = with_key(*self.given(file, UNREACHABLE))
+        os.close(keyboard)
+        assert run.code == code
+        assert run.err.startswith("at most 500 replays of the model\n")
+        assert run.err.endswith(f"rag-rules: {said}\n")
 
     @pytest.mark.parametrize("more", [("--yes",), ("--max-replays", 300)])
     def test_a_yes_or_a_limit_lets_them_go_on(

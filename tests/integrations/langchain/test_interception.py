@@ -232,7 +232,7 @@ def test_a_cancelled_explanation_unwraps() -> None:
             return "bad"
 
         task = asyncio.create_task(explainer_of(retriever_of("ab") | step(waiting)).aexplain("?"))
-        await begun.wait()
+        await asyncio.wait_for(begun.wait(), 10)
         assert not are_as_before()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -25,6 +25,8 @@ from typing_extensions import override
 from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Source, contains
 from rag_rule_explainer.cli import main
 from rag_rule_explainer.cli.stories import LONG_COVID
+from rag_rule_explainer.probing.loop import run_blocking
+from rag_rule_explainer.reader import qa_prompt
 from rag_rule_explainer.testing import OpenAIServer
 
 PROMPT = ChatPromptTemplate.from_template("Answer from the sources.\n\n{context}\n\nQuestion: {question}")
@@ -107,6 +109,25 @@ def test_nothing_of_ours_is_bound_to_an_event_loop_of_the_past(server: OpenAISer
         asks = [explainer.aexplain, explainer.aexplain]
         found = [asyncio.run(ask(LONG_COVID.question)) for ask in asks]
         found += [explainer.explain(LONG_COVID.question), asyncio.run(asks[0](LONG_COVID.question))]
+    assert all(map(is_the_storys, found))
+
+
+def test_an_async_replay_finds_itself_on_the_same_loop_every_time(server: OpenAIServer) -> None:
+    sources = [Source(each.id, each.text, {"title": each.title}) for each in LONG_COVID.documents]
+    with chat_model(server.base_url) as model:
+
+        async def replay(question: str, sources: Sequence[Source]) -> str:
+            prompt = qa_prompt(question, [source.passage for source in sources])
+            return (await model.ainvoke(prompt)).text
+
+        explainer = Explainer(replay, predicate=contains(LONG_COVID.symptom))
+
+        async def inside_a_loop() -> Explanation:
+            return explainer.explain(LONG_COVID.question, sources)
+
+        found = [explainer.explain(LONG_COVID.question, sources) for _ in range(2)]
+        found += [asyncio.run(inside_a_loop())]
+        run_blocking(model.root_async_client.close(), lambda: None)
     assert all(map(is_the_storys, found))
 
 
