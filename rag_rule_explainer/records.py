@@ -189,13 +189,14 @@ def past_tense(kind: RuleKind) -> str:
 def evidence_of(finding: Finding) -> str:
     """What a finding rests on; the kinds of claim never read alike."""
     seen = f"{finding.observed} of {finding.applicable} subsets"
+    sampling = printable(finding.sampling)
     not_minimal = "; perhaps not minimal" if finding.minimal is None else ""
     wording = {
         "proved": f"proved on all {finding.applicable} subsets"
         if finding.applicable > 1
         else "proved on the only subset",
-        "tested": f"tested: {finding.sampling or seen}",
-        "voted": f"voted: {finding.sampling or seen}",
+        "tested": f"tested: {sampling or seen}",
+        "voted": f"voted: {sampling or seen}",
         "relative": f"relative to the kept sources: held on {seen}",
         "unverified": f"UNVERIFIED: held where tried, on {seen}",
     }

@@ -18,6 +18,8 @@ EXACT_UP_TO = 7
 """Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
 AUTO_REPLAYS = 500
 """The cap ``auto`` sets above that, where the user set none."""
+MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
+"""More than an exact search ever needs: every subset, the baseline and the repeat check."""
 
 
 class SettingsFields(TypedDict, total=False):

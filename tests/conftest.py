@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# The machines are shared: how long one example takes says nothing.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 

@@ -51,7 +51,7 @@ def test_failures_limits_and_stops_survive_too() -> None:
 
 
 @given(any_text, any_text, any_text, anything, anything)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_hostile_texts_and_values_round_trip(
     question: str, text: str, answer: str, metadata: object, value: object
 ) -> None:

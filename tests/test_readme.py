@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def examples() -> Iterator[tuple[str, str]]:
     """Each Python block with the text block that follows it."""
     blocks = BLOCK.findall(README)
-    for (language, code), (next_language, text) in zip(blocks, blocks[1:], strict=False):
+    for (language, code), (next_language, text) in pairwise(blocks):
         if language == "python":
             yield code, text if next_language == "text" else ""
 

@@ -11,7 +11,7 @@ from typer.exceptions import Abort, TyperException
 from ..errors import RagRuleError
 from ..printable import shortened
 from ..probing.limits import Limits
-from ..settings import MinerName, Rules, Settings
+from ..settings import MOST_REPLAYS, MinerName, Rules, Settings
 from ..version import __version__
 from .conditions import SYNTAX
 from .demo import demo
@@ -51,6 +51,7 @@ Concurrency = Annotated[int, typer.Option(min=1, help="Most replays in flight.")
 WithoutSources = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The answer to no sources at all, instead of asking.")
 ]
+RepeatCheck = Annotated[bool, typer.Option(help="Replay all sources once more before mining.")]
 Yes = Annotated[bool, typer.Option("--yes", help=f"Do not ask before more than {ASK_ABOVE} replays.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, and nothing else.")]
 
@@ -76,6 +77,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     max_replays: MaxReplays = None,
     concurrency: Concurrency = 8,
     answer_without_sources: WithoutSources = None,
+    repeat_check: RepeatCheck = True,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
@@ -83,13 +85,14 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     Without --model, the offline reader answers: an extractive reader that needs no key.
     """
-    # The offline reader's replays are free, so there is nothing to cap.
-    free = model is None and miner == "auto"
+    # The offline reader's replays are free: no cap below the most that there can be.
+    cap = max_replays or (None if model else MOST_REPLAYS)
     settings = Settings(
         rules=rules,
-        miner="exact" if free else miner,
-        limits=Limits(replays=max_replays),
+        miner=miner,
+        limits=Limits(replays=cap),
         concurrency=concurrency,
+        check_repeatable=repeat_check,
         answer_without_sources=answer_without_sources,
     )
     request = Request(

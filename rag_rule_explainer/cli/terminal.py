@@ -1,5 +1,6 @@
 """What the commands print: results on stdout, everything else on stderr."""
 
+import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ def print_lines(lines: Iterable[Text | str]) -> None:
 def print_json(json: str) -> None:
     """JSON that is all ASCII, as it is."""
     with _writing():
-        print(json)  # noqa: T201 -- Rich takes seconds for what can be megabytes
+        print(json, flush=True)  # noqa: T201 -- Rich takes seconds for what can be megabytes
 
 
 def say(message: str) -> None:
@@ -43,9 +44,9 @@ def _writing() -> Generator[None, None, None]:
     """Ends the program where nobody reads its output any more; raises InvalidInput on a full disk."""
     try:
         yield
-        if sys.stdout:  # None where it was closed
-            sys.stdout.flush()
     except OSError as error:
+        # What is still buffered would be tried once more at exit, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(1)
         raise InvalidInput(

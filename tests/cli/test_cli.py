@@ -59,7 +59,8 @@ def subprocess_of(
     *arguments: object, env: Mapping[str, str] | None = None, stdout: IO[str] | None = None
 ) -> "subprocess.Popen[str]":
     program = "from rag_rule_explainer.cli import main; main()"
-    plain = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    unwanted = ("FORCE_COLOR", "PYTHONUNBUFFERED")
+    plain = {name: value for name, value in os.environ.items() if name not in unwanted}
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, arguments)],
         env={**plain, "PYTHONIOENCODING": "utf-8", **(env or {})},
@@ -347,7 +348,7 @@ class TestProcess:
     def test_a_reader_that_leaves_early_ends_it_quietly(
         self, tmp_path: Path, more: tuple[str, ...]
     ) -> None:
-        file = jsonl(tmp_path / "s.jsonl", *({"text": "word " * 20_000} for _ in range(3)))
+        file = jsonl(tmp_path / "s.jsonl", {"text": "one"})
         process = subprocess_of(*self.explaining(file, *more))
         assert process.stdout is not None
         process.stdout.close()
@@ -355,13 +356,14 @@ class TestProcess:
         complaint = process.stderr.read()
         assert process.wait(timeout=60) == 1
         process.stderr.close()
-        assert complaint == "2 replays; probes 1 of at most 8\n"
+        assert complaint == "2 replays; probes 1 of at most 2\n"
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
     @pytest.mark.parametrize("more", [(), ("--json",)])
-    def test_a_full_disk_is_told_in_one_line(self, sources: Path, more: tuple[str, ...]) -> None:
+    def test_a_full_disk_is_told_in_one_line(self, tmp_path: Path, more: tuple[str, ...]) -> None:
+        file = jsonl(tmp_path / "s.jsonl", {"text": "one"})
         with Path("/dev/full").open("w") as full:
-            run = finished(subprocess_of(*self.explaining(sources, *more), stdout=full))
+            run = finished(subprocess_of(*self.explaining(file, *more), stdout=full))
         assert run.code == 2
         assert run.err.splitlines()[1:] == [
             "rag-rules: the output cannot be written: No space left on device; write it elsewhere"

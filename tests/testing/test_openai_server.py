@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from contextlib import closing
 from http.client import HTTPConnection
 from threading import Thread, active_count
@@ -73,6 +74,7 @@ def test_a_connection_is_kept_for_the_next_request() -> None:
         posted(connection, asking("one"))
         first = connection.sock
         posted(connection, asking("two"))
+        assert first is not None
         assert connection.sock is first
 
 
@@ -154,10 +156,12 @@ def test_with_stream_the_answer_comes_as_events() -> None:
 
 def test_its_end_waits_neither_for_latency_nor_for_kept_connections_and_leaves_no_thread() -> None:
     before = active_count()
+    started = time.monotonic()
     with OpenAIServer(lambda _: "yes", latency=60) as server:
         idle, busy = connected(server), connected(server)
         idle.connect()
         busy.request("POST", PATH, json.dumps(asking("?")))
     assert active_count() == before
+    assert time.monotonic() - started < 10
     idle.close()
     busy.close()

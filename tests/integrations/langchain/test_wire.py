@@ -224,6 +224,8 @@ def test_the_package_prompt_reaches_the_model_as_one_user_message(server: OpenAI
     assert is_the_storys(explanation)
     assert explanation.baseline.finish_reason == "stop"
     assert explanation.spent.replays["total_tokens"] > 0
+    everything = server.requests[0]["messages"][0]["content"]
+    assert all(each.passage in everything for each in sources)
     for body in server.requests:
         (message,) = body["messages"]
         assert message["role"] == "user"
