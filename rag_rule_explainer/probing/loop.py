@@ -20,10 +20,11 @@ _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
 """By process id: a forked child has the parent's memory but not its thread."""
 
 
-def run_blocking(coroutine: Coroutine[Any, Any, T], on_interrupt: Callable[[], None]) -> T:
+def run_blocking(coroutine: Coroutine[Any, Any, T], on_interrupt: Callable[[], None] | None = None) -> T:
     """Runs the coroutine on the private loop, in a copy of the caller's context, and waits for it.
 
-    The first Ctrl-C calls ``on_interrupt`` on that loop and goes on waiting; the second one cancels.
+    The first Ctrl-C calls ``on_interrupt`` on that loop, if there is one, and goes on waiting; the next
+    one cancels.
     Raises InvalidInput when called on the private loop itself, which would wait for itself.
     """
     loop, thread = _private_loop()
@@ -31,15 +32,15 @@ def run_blocking(coroutine: Coroutine[Any, Any, T], on_interrupt: Callable[[], N
         coroutine.close()
         raise InvalidInput("explain() was called inside an async replay; await aexplain() there")
     future = asyncio.run_coroutine_threadsafe(coroutine, loop)
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        loop.call_soon_threadsafe(on_interrupt)
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        future.cancel()
-        raise
+    while True:
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            if on_interrupt is None:
+                future.cancel()
+                raise
+            loop.call_soon_threadsafe(on_interrupt)
+            on_interrupt = None
 
 
 def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:

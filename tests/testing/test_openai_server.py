@@ -161,6 +161,8 @@ def test_its_end_waits_neither_for_latency_nor_for_kept_connections_and_leaves_n
         idle, busy = connected(server), connected(server)
         idle.connect()
         busy.request("POST", PATH, json.dumps(asking("?")))
+        while not server.requests and time.monotonic() - started < 10:
+            time.sleep(0.01)
     assert active_count() == before
     assert time.monotonic() - started < 10
     idle.close()

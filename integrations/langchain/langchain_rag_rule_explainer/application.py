@@ -1,5 +1,6 @@
 """One input to an application: its recorded baseline, then its replays."""
 
+import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,9 @@ from .documents import sources_of
 from .interception import wrap_loaded_classes
 from .reading import AnswerOf, tokens
 
+# What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
+_TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
+
 
 @dataclass(slots=True)
 class ApplicationRun:
@@ -39,12 +43,21 @@ class ApplicationRun:
     _recording: Recording[Document] = field(default_factory=lambda: Recording(sources_of))
     _captured: Captured[Document] | None = None
 
-    @contextmanager
-    def recording(self) -> Generator[RunnableConfig, None, None]:
-        """Records what is retrieved inside the block; gives the config to run with.
+    def baseline(self) -> Any:
+        """The application's output on its own retrieval, which is recorded, through its sync entry.
 
         Raises BaselineFailed where the application raises.
         """
+        with self._recording_what_is_retrieved() as config:
+            return self.application.invoke(self.given, config)
+
+    async def abaseline(self) -> Any:
+        """The same through its async entry."""
+        with self._recording_what_is_retrieved() as config:
+            return await self.application.ainvoke(self.given, config)
+
+    @contextmanager
+    def _recording_what_is_retrieved(self) -> Generator[RunnableConfig, None, None]:
         try:
             with taking_part(self._recording):
                 yield merge_configs(self.config, {"callbacks": [self._usage]})
@@ -117,6 +130,13 @@ class ApplicationRun:
         # Every model the application asked, not just the one whose message is its output.
         spent = {**(answer.usage or {}), **(tokens(usage.usage_metadata.values()) or {})}
         return replace(answer, usage=spent or None)
+
+
+def is_async_only(failed: BaselineFailed) -> bool:
+    """True iff the application failed because some part of it has no sync entry."""
+    cause = failed.__cause__
+    told = isinstance(cause, TypeError) and _TELLS_OF_ASYNC.search(str(cause)) is not None
+    return told or isinstance(cause, NotImplementedError)
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:

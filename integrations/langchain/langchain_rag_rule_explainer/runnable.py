@@ -9,10 +9,18 @@ from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Explainer, Explanation, Progress, Settings, SettingsFields
+from rag_rule_explainer import (
+    BaselineFailed,
+    Explainer,
+    Explanation,
+    Progress,
+    Settings,
+    SettingsFields,
+)
 from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.probing.loop import run_blocking
 
-from .application import ApplicationRun
+from .application import ApplicationRun, is_async_only
 from .interception import intercepting
 from .reading import AnswerOf, QuestionOf, answer_in, question_in
 
@@ -35,7 +43,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded documents served instead of retrieving: through its sync entry under
-    ``explain`` and ``invoke``, its async entry under ``aexplain`` and ``ainvoke``.
+    ``explain`` and ``invoke`` (unless it has none), its async entry under ``aexplain`` and ``ainvoke``.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -117,17 +125,21 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def _explained(self, given: Input, config: RunnableConfig | None) -> Explained[Output]:
         run = self._run(given, config)
         with intercepting():
-            with run.recording() as traced:
-                output = self.application.invoke(given, traced)
+            try:
+                output, replay = run.baseline(), run.replay
+            except BaselineFailed as failed:
+                if not is_async_only(failed):
+                    raise
+                run = self._run(given, config)
+                output, replay = run_blocking(run.abaseline()), run.areplay
             sources, baseline = run.recorded(output)
-            explanation = self._explainer.explain(run.question, sources, baseline, replay=run.replay)
+            explanation = self._explainer.explain(run.question, sources, baseline, replay=replay)
         return Explained(output, explanation)
 
     async def _aexplained(self, given: Input, config: RunnableConfig | None) -> Explained[Output]:
         run = self._run(given, config)
         with intercepting():
-            with run.recording() as traced:
-                output = await self.application.ainvoke(given, traced)
+            output = await run.abaseline()
             sources, baseline = run.recorded(output)
             explanation = await self._explainer.aexplain(
                 run.question, sources, baseline, replay=run.areplay

@@ -197,3 +197,19 @@ def every_superset(of: frozenset[str], among: str) -> Iterator[frozenset[str]]:
     for size in range(len(others) + 1):
         for more in combinations(others, size):
             yield of.union(more)
+
+
+def test_an_application_that_is_async_only_is_explained_by_the_blocking_entry_too() -> None:
+    loops: set[asyncio.AbstractEventLoop] = set()
+
+    async def answer(documents: list[Document]) -> str:
+        loops.add(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return "bad" if "b" in texts(documents) else "good"
+
+    retriever = retriever_of("abc")
+    explainer = RuleExplainer(retriever | step(answer), predicate=BAD)
+    first, second = explainer.explain("?"), explainer.explain("?")
+    assert retention(first) == sets("b")
+    assert first.rules == second.rules
+    assert len(loops) == 1
