@@ -32,15 +32,18 @@ def run_blocking(coroutine: Coroutine[Any, Any, T], on_interrupt: Callable[[], N
         coroutine.close()
         raise InvalidInput("explain() was called inside an async replay; await aexplain() there")
     future = asyncio.run_coroutine_threadsafe(coroutine, loop)
-    while True:
+    try:
         try:
             return future.result()
         except KeyboardInterrupt:
             if on_interrupt is None:
-                future.cancel()
                 raise
             loop.call_soon_threadsafe(on_interrupt)
-            on_interrupt = None
+            return future.result()
+    except BaseException:
+        # An interrupt may come at any point; left running, the threads would keep the process alive.
+        future.cancel()
+        raise
 
 
 def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
