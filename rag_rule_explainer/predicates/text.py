@@ -11,61 +11,87 @@ from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, opposite
 from .protocol import answer_key
 
-_DECIMAL_OR_SIGN = re.compile(
-    # After a letter or its accent, a hyphen is no sign and a full stop begins no number: "café-3".
-    r"(?:(?<=\d)|(?<![\w.\u0300-\u036f]))\.(?=\d)|(?<![\w\u0300-\u036f])[-\u2212](?=\.?\d)"
-)
-_ASCII_NEITHER_LETTER_NOR_SPACE = {
-    code: None for code in range(128) if not (chr(code).isalnum() or chr(code).isspace())
-}
+_SUPERSCRIPT = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
+_TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"})
+_OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
+"""Quotation marks and emphasis around a whole answer, and what may end one."""
+_THOUSANDS = re.compile(r"\d{3}(?!\d)")
+_NUMBER = re.compile(r"\.?\d")
+
+
+@lru_cache(maxsize=2048)
+def same_wording(text: str) -> str:
+    """The text without what a model varies when it says the same: case, white space, typographic marks,
+    and quotation marks or a full stop around the whole."""
+    plain = unicodedata.normalize("NFC", text).translate(_TYPOGRAPHIC).casefold()
+    return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
 
 
 @lru_cache(maxsize=2048)
 def near_exact(text: str) -> str:
     """The text in the form in which the paper's near-exact match compares answers.
 
-    NFKD, accents taken off Latin letters, case folded, punctuation and symbols stripped, white space
-    collapsed. Beyond the paper: letters of other scripts stay (turned to ASCII, all Chinese answers
-    would be equal), and so do a decimal point and a sign (1.5 is not 15, and -3 is not 3).
+    NFKD, accents taken off Latin letters, case folded, punctuation stripped, white space collapsed.
+    Beyond the paper, what tells values apart stays: letters of other scripts (turned to ASCII, all
+    Chinese answers would be equal), symbols, per cent, a decimal point, a sign before or after (-3 is not
+    3, HER2+ not HER2-), an exponent; and punctuation between digits parts them (2-3 is not 23).
     """
-    decomposed = unicodedata.normalize("NFKD", text)
-    numeric = {found.start() for found in _DECIMAL_OR_SIGN.finditer(decomposed)}
-    if decomposed.isascii() and not numeric:
-        stripped = decomposed.translate(_ASCII_NEITHER_LETTER_NOR_SPACE)
-    else:
-        stripped = "".join(_letters(decomposed, numeric))
-    return " ".join(stripped.casefold().split())
+    raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
+    decomposed = unicodedata.normalize("NFKD", raised).replace("\u2212", "-")
+    return " ".join("".join(_telling(decomposed)).casefold().split())
 
 
-def _letters(decomposed: str, numeric: set[int]) -> Iterator[str]:
+def _telling(text: str) -> Iterator[str]:
+    """The characters that tell answers apart, and a space where two of them are to stay apart."""
     letter = ""
-    for place, character in enumerate(decomposed):
-        category = unicodedata.category(character)[0]
-        if place in numeric:
-            yield "." if character == "." else "-"
-        elif category in "LN":
+    for place, character in enumerate(text):
+        category = unicodedata.category(character)
+        if category[0] in "LN":
             letter = character
             yield character
-        elif category == "M":
+        elif category[0] == "M":
             # Vowel signs of Indic and other scripts are letters too; accents on ASCII letters go.
             yield "" if letter.isascii() else character
         elif character.isspace():
             yield " "
+        elif category[0] == "S" and character not in "`^~" or character in "%^":
+            yield character
+        else:
+            yield _mark(text, place)
+
+
+def _mark(text: str, place: int) -> str:
+    """What is left of the punctuation mark at this place."""
+    mark, previous, following = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+    if previous.isdigit() and following.isdigit():
+        thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
+        return "" if thousands else "." if mark == "." else " "
+    starts = not (previous.isalnum() or unicodedata.combining(previous or " "))
+    if mark == "-" and starts and _NUMBER.match(text, place + 1):
+        return "-"
+    if mark == "." and starts and following.isdigit():
+        return "."
+    closes = previous.isalnum() and not (following.isalnum() or following in "-")
+    return "-" if mark == "-" and closes else ""
 
 
 def equivalent(first: str, second: str) -> bool:
-    """True iff both are the same under ``near_exact``; texts of symbols alone are compared as such."""
+    """True iff both are the same under ``near_exact``; texts of marks alone are compared as such."""
     left, right = near_exact(first), near_exact(second)
     return left == right and (bool(left) or first.strip() == second.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class SameAnswer:
-    """Holds iff the answer is still the baseline's, by near-exact match."""
+    """Holds iff the answer is still the baseline's, but for what ``same_wording`` leaves out.
+
+    Stricter than the near-exact match with a ground truth: accents and all inner punctuation count,
+    because here nobody has said what the answer should be.
+    """
 
     def __call__(self, case: Case) -> Judgement:
         """HOLDS or BREAKS."""
-        return Judgement(Verdict.of(equivalent(case.answer.text, case.baseline.text)))
+        return Judgement(Verdict.of(same_wording(case.answer.text) == same_wording(case.baseline.text)))
 
     def __str__(self) -> str:
         return "the answer stays the same"
@@ -187,7 +213,7 @@ class ConsistentWith:
 
 
 def same_answer() -> SameAnswer:
-    """The answer stays the baseline's, whatever its case, punctuation and accents. The default."""
+    """The answer stays the baseline's, but for case, white space and marks around it. The default."""
     return SameAnswer()
 
 

@@ -111,8 +111,11 @@ def _worker_threads() -> list[str]:
 
 
 SCRIPT = """
-    import sys, time
+    import signal, time
     from rag_rule_explainer import Explainer, equals
+
+    # A process started in the background of a shell ignores Ctrl-C unless it says otherwise.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def replay(question, sources):
         print("replay", flush=True)
