@@ -1,6 +1,7 @@
 """Puts an explanation together from what the searches and the prober know. Costs no probe."""
 
 import platform
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -71,7 +72,7 @@ class Assembly:
             complete=all(account.resolved for account in accounts),
             stop_reason=next((s.stop_reason for s in searches if s.stop_reason), ""),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
-            notes=(*baseline.notes, *self.notes, *_why_no_rules(accounts)),
+            notes=(*baseline.notes, *self.notes, *_why_no_rules(accounts), *self._remarks()),
             versions={
                 "rag-rule-explainer": __version__,
                 "python": platform.python_version(),
@@ -108,7 +109,7 @@ class Assembly:
 
     def _probe_record(self, probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
         reply = probe.reply
-        answer = reply.answer if self.settings.reuse_answers else None
+        answer = reply.answer
         return ProbeRecord(
             probe.arrangement.ids,
             () if answer is None else (recorded(answer),),
@@ -116,6 +117,14 @@ class Assembly:
             latency=reply.latency,
             error=encodable(reply.error) if reply.cause else "",
         )
+
+    def _remarks(self) -> Iterator[str]:
+        """What is to be said of answers, each once, with the number of probes it is said of."""
+        probes = {mask: probe for s in self.strands for mask, probe in s.probes.items()}
+        notes = Counter(p.reply.answer.note for p in probes.values() if p.reply.answer is not None)
+        for note, count in notes.items():
+            if note:
+                yield f"{encodable(note)} ({count} of {len(probes)} probes)"
 
     def _counts(self) -> Counts:
         tally = self.tally

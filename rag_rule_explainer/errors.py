@@ -56,7 +56,7 @@ class AnswerNotRepeatable(RagRuleError):
             f"differently, so no rule about it could be trusted. First answer: {first!r}. "
             f"Second answer: {second!r}. Judge what matters instead of the wording (contains, "
             "matches, consistent_with, or a function of your own), lower the model's temperature, "
-            "or pass check_repeatable=False to mine this run's verdicts as they come."
+            "or pass check_repeatable=False (--no-repeat-check) to mine this run's verdicts as they come."
         )
 
 

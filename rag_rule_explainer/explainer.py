@@ -97,6 +97,8 @@ class Explainer:
             raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(Answer.of(baseline))
+        if not isinstance(question, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"the question is {type(question).__name__}; give a str")
         source_set = SourceSet.of(sources)
         return Inquiry(
             question=question,

@@ -4,11 +4,13 @@ An Explanation read back from JSON is untrusted text like any other: sizes and t
 nothing in it is executed or fetched.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from typing_extensions import Self
 
-from .printable import shortened
+from .printable import printable, shortened
 from .probing.replaying import Scope
 from .records import (
     Counterfactual,
@@ -23,9 +25,11 @@ from .records import (
     Witness,
 )
 from .rules import RuleKind
-from .verdicts import Answer
+from .verdicts import Answer, Verdict
 
 SCHEMA_VERSION = 1
+_MOST_PRINTED = 50
+"""Rules that str() shows; the rest is counted."""
 
 
 class Explanation(BaseModel):
@@ -68,6 +72,13 @@ class Explanation(BaseModel):
         """All findings: retention rules, then omission rules."""
         return (*self.retention_rules, *self.omission_rules)
 
+    @model_validator(mode="after")
+    def _is_coherent(self) -> Self:
+        """What an explanation says must not contradict itself, wherever it was read from."""
+        for complaint in complaints(self):
+            raise ValueError(complaint)
+        return self
+
     def __repr__(self) -> str:
         # Short on purpose: asyncio.run() takes the repr of its task's result, probes and all.
         return (
@@ -76,4 +87,54 @@ class Explanation(BaseModel):
         )
 
     def __str__(self) -> str:
-        return "\n".join(str(finding) for finding in self.rules) or "no rule was found"
+        found = [str(finding) for finding in self.rules[:_MOST_PRINTED]] or ["no rule was found"]
+        if len(self.rules) > _MOST_PRINTED:
+            found.append(f"… and {len(self.rules) - _MOST_PRINTED} more")
+        if not self.complete:
+            found.append(f"(not complete: {printable(self.why_incomplete)}; more rules may exist)")
+        return "\n".join(found)
+
+    @property
+    def why_incomplete(self) -> str:
+        """What stopped the search or left it open; empty where it is complete."""
+        if self.complete or self.stop_reason or not self.unresolved:
+            return self.stop_reason
+        count, reason = len(self.unresolved), self.unresolved[0].reason
+        return f"{count} subset{'s have' if count > 1 else ' has'} no verdict: {reason}"
+
+
+def complaints(explanation: Explanation) -> Iterator[str]:
+    """What is wrong with an explanation that was put together by somebody else, if anything."""
+    ids = {source.id for source in explanation.sources}
+    if len(ids) != len(explanation.sources):
+        yield "two sources have the same id"
+    if explanation.complete and (explanation.unresolved or explanation.stop_reason):
+        yield "it is marked complete, but something is left open"
+    for kind, rules in (
+        (RuleKind.RETENTION, explanation.retention_rules),
+        (RuleKind.OMISSION, explanation.omission_rules),
+    ):
+        broken = [
+            ids.intersection(probe.kept)
+            for probe in explanation.probes
+            if kind in probe.verdicts and probe.verdicts[kind].verdict is Verdict.BREAKS
+        ]
+        for rule in rules:
+            yield from _complaints_of(rule, kind, ids, broken)
+
+
+def _complaints_of(
+    rule: Finding, kind: RuleKind, ids: set[str], broken: Sequence[set[str]]
+) -> Iterator[str]:
+    named = set(rule.sources)
+    if rule.kind is not kind:
+        yield f"a rule of kind {rule.kind.value} stands among those of kind {kind.value}"
+    if len(named) != len(rule.sources) or not named <= ids:
+        yield "a rule names a source twice, or one that there is not"
+    if rule.applicable != 2 ** (len(ids) - len(named)) or min(rule.observed, rule.broken) < 0:
+        yield "a rule counts other subsets than there are"
+    if not rule.proved:
+        return
+    for kept in broken:
+        if named <= kept if kind is RuleKind.RETENTION else not named & kept:
+            yield "a rule marked proved is broken by a probe"

@@ -1,17 +1,18 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .assembly import Assembly
-from .errors import AnswerNotRepeatable, BaselineFailed
+from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
 from .explanation import Explanation
 from .findings import Strand
 from .lattice import Mask
 from .mining import RuleSearch
 from .predicates import Predicate
+from .printable import shortened
 from .probing.drivers import drive
-from .probing.judging import Judging, judgings
+from .probing.judging import Judging, described, judgings
 from .probing.limits import LimitReached
 from .probing.prober import Prober, Reply
 from .probing.replaying import Baseline, Replay
@@ -62,6 +63,7 @@ class Inquiry:
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
         baseline = await self._baseline()
+        await self._check_judgeable(baseline.answer)
         try:
             await self._check_repeatable(baseline.answer)
         except LimitReached as limit:
@@ -95,6 +97,8 @@ class Inquiry:
         if self.baseline is None:
             tally.baseline += 1
             reply = await self._prober.run(self._full)
+            if isinstance(reply.cause, RagRuleError):
+                raise reply.cause
             if reply.answer is None:
                 raise BaselineFailed(
                     f"the application failed on all {len(self.sources)} sources, so there is no "
@@ -106,7 +110,9 @@ class Inquiry:
             tally.baseline += baseline.replays
             tally.spend(baseline.answer.usage or {})
         self._prober.baseline = baseline.answer
-        self._prober.remember(self._full, Reply(baseline.answer))
+        if baseline.replays:
+            # A logged answer is no replay: the full set is then probed like any other.
+            self._prober.remember(self._full, Reply(baseline.answer))
         return baseline
 
     async def _check_repeatable(self, first: Answer) -> None:
@@ -119,9 +125,27 @@ class Inquiry:
         if reply.answer is None:
             self.notes.append(f"the repeat check failed: {reply.error}")
             return
-        for judging in {s.judging.base: s.judging for s in self._strands.values()}.values():
+        for judging in self._distinct_judgings():
             await self._compare(judging, first, reply.answer)
         self._prober.remember(self._full, reply)
+
+    async def _check_judgeable(self, answer: Answer) -> None:
+        """A predicate that fails on the baseline would fail on every probe."""
+        case = Case(self.question, answer, answer, self.sources.sources)
+        for judging in self._distinct_judgings():
+            try:
+                await judging.ask(case)
+            except RagRuleError:
+                raise
+            except Exception as error:
+                raise BaselineFailed(
+                    f"the predicate failed on the baseline's answer: {described(error)}; "
+                    f"the answer was {shortened(answer.text, 200)!r}"
+                ) from error
+
+    def _distinct_judgings(self) -> Iterable[Judging]:
+        """One for each base predicate: a negation is judged by its base."""
+        return {s.judging.base: s.judging for s in reversed(self._strands.values())}.values()
 
     async def _compare(self, judging: Judging, first: Answer, second: Answer) -> None:
         kept = self.sources.sources
@@ -130,17 +154,24 @@ class Inquiry:
             for answer in (first, second)
         }
         if {Verdict.HOLDS, Verdict.BREAKS} <= verdicts:
-            raise AnswerNotRepeatable(str(judging.predicate), (first.text, second.text))
+            raise AnswerNotRepeatable(str(judging.base), (first.text, second.text))
 
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
         strand = self._strands[search]
         probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
-        strand.probes[mask] = probe
+        strand.probes[mask] = probe if self.settings.reuse_answers else probe.without_answer()
         if self.progress is not None:
             self._probed.add(mask)
             self._failures += probe.reply.answer is None
-            self.progress(self._report())
+            self._tell(self.progress)
         return probe.judgement.verdict
+
+    def _tell(self, progress: Progress) -> None:
+        try:
+            progress(self._report())
+        except Exception as error:  # a broken progress bar must not cost what was paid for
+            self.progress = None
+            self.notes.append(f"progress was no longer told: {described(error)}")
 
     def _report(self) -> ProgressReport:
         upper_bound = len(self.sources.lattice.masks())

@@ -1,7 +1,8 @@
 """What JSON can say of values that come from anywhere."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from math import isfinite
 from typing import Any, cast
 
@@ -9,25 +10,49 @@ from pydantic import JsonValue
 
 from .verdicts import Answer, Judgement
 
-
-def as_json(value: Any, depth: int = 32) -> JsonValue:
-    """The value as JSON can say it; anything else by its type's name, never by running its code."""
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if depth and isinstance(value, Mapping):
-        return json_object(cast("Mapping[Any, Any]", value), depth)
-    if depth and isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(item, depth - 1) for item in cast("Iterable[Any]", value)]
-    return f"<{type(value).__name__}>"
+_DEEPEST, _MOST_ITEMS, _LARGEST = 32, 10_000, 2**63
 
 
-def json_object(mapping: Mapping[Any, Any], depth: int = 32) -> dict[str, JsonValue]:
+def as_json(value: Any) -> JsonValue:
+    """The value as JSON can say it; anything else by its type's name, never by running its code.
+
+    What is nested deeper than 32 levels, or comes after 10,000 containers, is named by its type as well;
+    of one container, 10,000 items are said.
+    """
+    return _said(value, _DEEPEST, iter(range(_MOST_ITEMS)))
+
+
+def json_object(mapping: Mapping[Any, Any]) -> dict[str, JsonValue]:
     """The mapping as JSON can say it; see ``as_json``."""
-    return {encodable(str(key)): as_json(item, depth - 1) for key, item in mapping.items()}
+    return cast("dict[str, JsonValue]", as_json(mapping))
+
+
+def _said(value: Any, depth: int, budget: Iterator[int]) -> JsonValue:
+    name = f"<{type(value).__name__}>"
+    if isinstance(value, (Mapping, list, tuple, set, frozenset)) and depth:
+        if next(budget, None) is not None:
+            return _all_said(cast("Any", value), depth - 1, budget)
+    elif value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) < _LARGEST):
+        return value
+    elif isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    elif isinstance(value, str):
+        return encodable(value)
+    return name
+
+
+def _all_said(value: Any, depth: int, budget: Iterator[int]) -> JsonValue:
+    if isinstance(value, Mapping):
+        items = islice(cast("Mapping[Any, Any]", value).items(), _MOST_ITEMS)
+        return {_key(key): _said(item, depth, budget) for key, item in items}
+    return [_said(item, depth, budget) for item in islice(cast("Iterable[Any]", value), _MOST_ITEMS)]
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return encodable(key)
+    plain = isinstance(key, (bool, float)) or (isinstance(key, int) and abs(key) < _LARGEST)
+    return str(key) if plain else f"<{type(key).__name__}>"
 
 
 def encodable(text: str) -> str:
@@ -37,13 +62,15 @@ def encodable(text: str) -> str:
 
 def recorded(answer: Answer) -> Answer:
     """The answer as an explanation keeps it: what JSON can say."""
-    if answer.value is None and answer.usage is None and answer.text.isascii():
-        return answer
+    if answer.value is None and answer.usage is None and not (answer.note or answer.finish_reason):
+        return answer if answer.text.isascii() else replace(answer, text=encodable(answer.text))
     return replace(
         answer,
         text=encodable(answer.text),
         value=as_json(answer.value),
-        usage=None if answer.usage is None else dict(answer.usage),
+        usage=None if answer.usage is None else cast("dict[str, int]", json_object(answer.usage)),
+        finish_reason=None if answer.finish_reason is None else encodable(str(answer.finish_reason)),
+        note=encodable(answer.note),
     )
 
 

@@ -36,7 +36,7 @@ class ProbeRecord:
 
     ``kept``: ids in the order shown. ``answers``: one per sample; empty where the replay failed
     (``error`` says how) or answers are not kept. ``verdicts``: by the kind of rule that asked.
-    ``latency``: seconds of the replay, None where the answer came from memory.
+    ``latency``: seconds of the replay, None where the application did not run for it.
     """
 
     kept: tuple[str, ...]

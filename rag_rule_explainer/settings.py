@@ -63,12 +63,16 @@ class Settings:
     def __post_init__(self) -> None:
         _one_of("rules", self.rules, get_args(Rules))
         _one_of("miner", self.miner, get_args(MinerName))
-        if self.concurrency < 1:
-            raise InvalidInput(f"concurrency is {self.concurrency}; give at least 1")
+        if type(self.concurrency) is not int or self.concurrency < 1:
+            raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
+        if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"limits is {self.limits!r}; give Limits(replays=...)")
 
     @classmethod
     def of(cls, settings: "Settings | None", overrides: SettingsFields) -> "Settings":
         """Settings with some fields replaced. Raises InvalidInput for a name that is no field."""
+        if not isinstance(settings, (cls, type(None))):
+            raise InvalidInput(f"settings is {type(settings).__name__}; give Settings(...)")
         known = {known.name for known in fields(cls)}
         for name in overrides:
             if name not in known:

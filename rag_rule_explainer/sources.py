@@ -22,6 +22,9 @@ class Source:
     fingerprint: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
+        for name, value in (("id", self.id), ("text", self.text)):
+            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+                raise InvalidInput(f"the {name} of a source is {value!r}; give a str")
         if not self.id.strip():
             raise InvalidInput(f"a source has an empty id (its text begins {self.text[:40]!r})")
         if any(0xD800 <= ord(character) <= 0xDFFF for character in self.id):

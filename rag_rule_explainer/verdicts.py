@@ -1,7 +1,7 @@
 """What comes back from a replay, and what a predicate says about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -59,11 +59,17 @@ class Answer:
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
         """An Answer as it is, a plain string as one. Raises InvalidInput for anything else."""
-        if isinstance(given, Answer):
-            return given
-        if isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if isinstance(given, str):
             return cls(given)
-        raise InvalidInput(f"a replay returned {type(given).__name__}; return a str or an Answer")
+        if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"an answer is {type(given).__name__}; give a str or an Answer")
+        if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
+        if given.usage and not all(type(count) is int for count in given.usage.values()):
+            # What some clients report beside the counts: details, nested or absent.
+            counts = {kind: count for kind, count in given.usage.items() if type(count) is int}
+            return replace(given, usage=counts or None)
+        return given
 
 
 @dataclass(frozen=True, slots=True)

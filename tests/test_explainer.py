@@ -4,7 +4,9 @@ import itertools
 import json
 import pickle
 import random
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pytest
 
@@ -29,6 +31,16 @@ from rag_rule_explainer import (
 from rag_rule_explainer.testing import ScriptedReplay
 
 Ids = frozenset[str]
+
+
+class NumpyLike:
+    """As a comparison of NumPy scores returns it: no bool, with an item() that is one."""
+
+    def __init__(self, truth: bool) -> None:
+        self._truth = truth
+
+    def item(self) -> bool:
+        return self._truth
 
 
 def sources(count: int) -> list[Source]:
@@ -128,7 +140,9 @@ def test_a_given_baseline_is_not_asked_for() -> None:
     explainer = Explainer(replay, check_repeatable=False)
     explanation = explainer.explain("?", sources(4), baseline="take calcium")
     assert explanation.counts.baseline == 0
-    assert frozenset({"D1", "D2", "D3", "D4"}) not in replay.calls
+    assert explanation.baseline.text == "take calcium"
+    # A logged answer proves nothing of today's application: the full set is probed like any other.
+    assert replay.calls.count(frozenset({"D1", "D2", "D3", "D4"})) == 1
     assert [finding.sources for finding in explanation.retention_rules] == [("D2", "D4")]
 
 
@@ -240,10 +254,133 @@ def test_a_predicate_that_fails_says_so_and_claims_nothing() -> None:
     def broken(_case: Case) -> bool:
         raise KeyError("score")
 
-    explanation = Explainer(answering(PAIR), predicate=broken).explain("?", sources(3))
-    assert explanation.rules == ()
+    replay = answering(PAIR)
+    with pytest.raises(BaselineFailed, match=r"the predicate failed .* KeyError: 'score'"):
+        Explainer(replay, predicate=broken).explain("?", sources(3))
+    assert len(replay.calls) == 1
+
+
+def test_a_predicate_that_fails_now_and_then_leaves_those_subsets_open() -> None:
+    def brittle(case: Case) -> bool:
+        if len(case.kept) == 1:
+            raise ConnectionError("the judge is down")
+        return "calcium" in case.answer.text
+
+    explanation = Explainer(answering(PAIR), predicate=brittle).explain("?", sources(4))
+    assert [finding.sources for finding in explanation.retention_rules] == [("D2", "D4")]
     assert not explanation.complete
-    assert "the predicate failed: KeyError" in explanation.unresolved[0].reason
+    assert {each.reason for each in explanation.unresolved} == {
+        "the predicate failed: ConnectionError: the judge is down"
+    }
+    assert "not complete" in str(explanation)
+
+
+def test_a_judge_that_failed_once_is_asked_again() -> None:
+    asked: list[str] = []
+
+    @dataclass(frozen=True)
+    class Flaky:
+        async def __call__(self, case: Case) -> Judgement:
+            asked.append(case.answer.text)
+            if len(asked) == 2:
+                raise ConnectionError("once")
+            return Judgement(Verdict.of("calcium" in case.answer.text))
+
+        def memo_key(self, case: Case) -> str:
+            return case.answer.text
+
+    explanation = Explainer(answering(PAIR), predicate=Flaky(), concurrency=1).explain("?", sources(4))
+    assert len(explanation.unresolved) == 1
+    assert asked == ["take calcium", "no idea", "no idea"]
+
+
+@pytest.mark.parametrize("outcome", [NumpyLike(True), Verdict.HOLDS, Judgement(Verdict.HOLDS), True])
+def test_whatever_says_yes_is_understood(outcome: object) -> None:
+    async def later(_case: Case) -> object:
+        return outcome
+
+    class Own:
+        def __call__(self, _case: Case) -> object:
+            return outcome
+
+        def memo_key(self, _case: Case) -> None:
+            return None
+
+    for predicate in (lambda _case: outcome, later, Own()):  # type: ignore[misc]
+        explainer = Explainer(answering(PAIR), predicate=predicate, rules="retention")  # type: ignore[arg-type]
+        assert explainer.explain("?", sources(2)).retention_rules[0].sources == ()
+
+
+def test_a_replay_whose_output_is_no_answer_is_unknown() -> None:
+    replay = ScriptedReplay(lambda ids: "x" if ids else None)  # type: ignore[arg-type,return-value]
+    explanation = Explainer(replay, rules="retention").explain("?", sources(2))
+    assert [finding.sources for finding in explanation.retention_rules] == [("D1",), ("D2",)]
+    assert (
+        explanation.unresolved[0].reason == "InvalidInput: an answer is NoneType; give a str or an Answer"
+    )
+
+
+def test_an_application_that_exits_is_unknown_and_the_next_explanation_works() -> None:
+    def script(ids: Ids) -> str:
+        if not ids:
+            sys.exit(3)
+        return "x"
+
+    async def areplay(_question: str, kept: Sequence[Source]) -> str:
+        return script(frozenset(source.id for source in kept))
+
+    for replay in (ScriptedReplay(script), areplay):
+        explanation = Explainer(replay, rules="retention").explain("?", sources(2))
+        assert explanation.unresolved[0].reason == "SystemExit: 3"
+        assert len(explanation.retention_rules) == 2
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a task cannot tell who cancelled it")
+def test_a_cancellation_that_escapes_from_the_application_is_unknown() -> None:
+    async def replay(_question: str, kept: Sequence[Source]) -> str:
+        if not kept:
+            raise asyncio.CancelledError
+        return "x"
+
+    explanation = Explainer(replay, rules="retention").explain("?", sources(2))
+    assert "CancelledError" in explanation.unresolved[0].reason
+    assert len(explanation.retention_rules) == 2
+
+
+def test_an_application_that_never_waits_leaves_others_their_turn() -> None:
+    async def replay(_question: str, _kept: Sequence[Source]) -> str:
+        return "x"
+
+    async def main() -> int:
+        turns = 0
+        task = asyncio.create_task(Explainer(replay, miner="exact").aexplain("?", sources(13)))
+        while not task.done():
+            turns += 1
+            await asyncio.sleep(0)
+        return turns
+
+    assert asyncio.run(main()) > 5
+
+
+def test_a_broken_progress_bar_costs_nothing() -> None:
+    def progress(_report: object) -> None:
+        raise ZeroDivisionError
+
+    explanation = Explainer(answering(PAIR), progress=progress).explain("?", sources(4))
+    assert explanation.complete
+    assert explanation.notes == ("progress was no longer told: ZeroDivisionError",)
+
+
+def test_odd_usage_is_reduced_to_its_counts() -> None:
+    usage: dict[str, object] = {"input_tokens": 3, "details": {"cached": 1}, "audio": None}
+    replay = ScriptedReplay(lambda _: Answer("x", usage=usage))  # type: ignore[arg-type]
+    explanation = Explainer(replay).explain("?", sources(2))
+    assert explanation.spent.replays == {"input_tokens": 3 * explanation.counts.replays}
+
+
+def test_remarks_on_answers_are_told_once_with_their_number() -> None:
+    replay = ScriptedReplay(lambda ids: Answer("x", note="a retrieval was new" if len(ids) == 1 else ""))
+    assert Explainer(replay).explain("?", sources(3)).notes[-1] == "a retrieval was new (3 of 8 probes)"
 
 
 def test_a_predicate_may_be_any_function_of_a_case() -> None:
@@ -365,8 +502,17 @@ Bad = Callable[[], object]
         (lambda: Explainer(answering(), concurency=3), "known are"),  # type: ignore[call-arg]
         (lambda: Explainer(answering(), predicate="calcium"), "contains"),  # type: ignore[arg-type]
         (lambda: Explainer().explain("?", ["a"]), "replay="),
-        (lambda: Explainer(lambda _q, _s: 3).explain("?", ["a"]), "return a str"),  # type: ignore[arg-type]
+        (lambda: Explainer(lambda _q, _s: 3).explain("?", ["a"]), "give a str"),  # type: ignore[arg-type]
         (lambda: Limits(replays=0), "at least 1"),
+        (lambda: Limits(replays="9"), "at least 1"),  # type: ignore[arg-type]
+        (lambda: Explainer(answering(), limits=100), r"Limits\("),  # type: ignore[arg-type]
+        (lambda: Explainer(answering(), concurrency="8"), "whole number"),  # type: ignore[arg-type]
+        (lambda: Explainer(answering(), settings={}), r"Settings\("),  # type: ignore[arg-type]
+        (lambda: Source(1, "x"), "id of a source"),  # type: ignore[arg-type]
+        (lambda: Source("a", None), "text of a source"),  # type: ignore[arg-type]
+        (lambda: contains(3), "give a str"),  # type: ignore[arg-type]
+        (lambda: Explainer(answering()).explain(None, ["a"]), "question"),  # type: ignore[arg-type]
+        (lambda: Explainer(answering()).explain("?", ["a"], baseline=3), "give a str"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_input_says_what_to_do(bad: Bad, told: str) -> None:

@@ -70,6 +70,43 @@ def test_a_proof_that_was_tampered_with_is_refused() -> None:
         Explanation.model_validate_json(json.dumps(saved))
 
 
+def test_json_that_contradicts_itself_is_refused() -> None:
+    def empty_rule(saved: Any) -> None:
+        saved["retention_rules"][0] |= {"sources": [], "observed": 1, "applicable": 1}
+
+    def unknown_source(saved: Any) -> None:
+        saved["retention_rules"][0]["sources"] = ["D9"]
+
+    def named_twice(saved: Any) -> None:
+        saved["retention_rules"][0]["sources"] = ["D1", "D1"]
+
+    def wrong_list(saved: Any) -> None:
+        saved["retention_rules"].append(saved["omission_rules"][0])
+
+    def broken_probe(saved: Any) -> None:
+        saved["probes"][0]["verdicts"]["retention"]["verdict"] = "breaks"
+
+    def left_open(saved: Any) -> None:
+        saved["unresolved"] = [{"kind": "retention", "kept": ["D1"], "reason": "down"}]
+
+    def same_source_twice(saved: Any) -> None:
+        saved["sources"].append(saved["sources"][0])
+
+    for forge in (
+        empty_rule,
+        unknown_source,
+        named_twice,
+        wrong_list,
+        broken_probe,
+        left_open,
+        same_source_twice,
+    ):
+        saved = json.loads(explained().model_dump_json())
+        forge(saved)
+        with pytest.raises(ValidationError):
+            Explanation.model_validate_json(json.dumps(saved))
+
+
 @pytest.mark.parametrize("tampered", [{"schema_version": 99}, {"surprise": 1}, {"complete": "perhaps"}])
 def test_what_is_not_an_explanation_is_refused(tampered: dict[str, object]) -> None:
     saved = json.loads(explained().model_dump_json()) | tampered
@@ -118,3 +155,15 @@ def test_deep_values_are_cut_off() -> None:
     for _ in range(10_000):
         deep = [deep]
     assert "<list>" in json.dumps(as_json(deep))
+
+
+def test_wide_and_shared_values_cost_no_more_than_their_budget() -> None:
+    value: dict[str, Any] = {}
+    value["a"] = value["b"] = value
+    assert "<dict>" in json.dumps(as_json(value))
+
+
+def test_odd_numbers_and_keys_can_be_read_back() -> None:
+    value = {10**5000: 10**5000, None: 2**64, 1.5: -(2**40), True: "x"}
+    said = json.dumps(as_json(value))
+    assert json.loads(said) == {"<int>": "<int>", "<NoneType>": "<int>", "1.5": -(2**40), "True": "x"}

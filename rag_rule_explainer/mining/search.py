@@ -78,11 +78,6 @@ class RuleSearch:
             self.stop_reason = reason
 
     @property
-    def idle(self) -> bool:
-        """True iff nothing is left to ask for now: all is told, in flight, or stopped."""
-        return not self._wanting or bool(self.stop_reason) or self.finished
-
-    @property
     def claims(self) -> tuple[Claim, ...]:
         """What can be claimed now, smallest antecedent first; true whenever it is read."""
         return self._final if self.finished else self._wanted.claims()

@@ -1,6 +1,17 @@
 """Conditions on an answer, and how they are combined and negated."""
 
-from .combine import AllOf, AnyOf, Function, Not, as_predicate, condition, negated, negation_of, unwrapped
+from .combine import (
+    AllOf,
+    AnyOf,
+    Function,
+    Not,
+    as_judgement,
+    as_predicate,
+    condition,
+    negated,
+    negation_of,
+    unwrapped,
+)
 from .protocol import Predicate, PredicateLike
 from .text import (
     ConsistentWith,
@@ -28,6 +39,7 @@ __all__ = [
     "Predicate",
     "PredicateLike",
     "SameAnswer",
+    "as_judgement",
     "as_predicate",
     "condition",
     "consistent_with",

@@ -145,7 +145,7 @@ class Function:
 
             outcome = await anyio.to_thread.run_sync(self.function, case)
             outcome = await outcome if inspect.isawaitable(outcome) else outcome
-        return _judgement(outcome, self)
+        return as_judgement(outcome, self)
 
     def memo_key(self, _case: Case) -> None:
         """None: never remembered."""
@@ -184,7 +184,7 @@ def as_predicate(given: PredicateLike) -> Predicate:
             f"the predicate is {given!r}; pass a predicate such as contains('...') or a function "
             "of a Case that returns True or False"
         )
-    return Function(given)
+    return _hashable(Function(given))
 
 
 def _folded(
@@ -243,14 +243,17 @@ def _hashable(predicate: Predicate) -> Predicate:
     return predicate
 
 
-def _judgement(outcome: object, function: Function) -> Judgement:
+def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
+    """What a predicate returned as a Judgement. Raises InvalidInput for anything that is not one."""
     if isinstance(outcome, Judgement):
         return outcome
     if isinstance(outcome, Verdict):
         return Judgement(outcome)
-    if isinstance(outcome, bool):
-        return Judgement(Verdict.of(outcome))
+    # A NumPy bool, as comparisons of scores give it, is no bool.
+    truth = getattr(outcome, "item", lambda: outcome)()
+    if isinstance(truth, bool):
+        return Judgement(Verdict.of(truth))
     raise InvalidInput(
-        f"the predicate {function} returned {type(outcome).__name__}; return True, False, "
+        f"the predicate {predicate} returned {type(outcome).__name__}; return True, False, "
         "a Verdict or a Judgement"
     )

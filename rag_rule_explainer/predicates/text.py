@@ -54,7 +54,7 @@ def _telling(text: str) -> Iterator[str]:
             yield "" if letter.isascii() else character
         elif character.isspace():
             yield " "
-        elif category[0] == "S" and character not in "`^~" or character in "%^":
+        elif (category[0] == "S" and character not in "`^~") or character in "%^":
             yield character
         else:
             yield _mark(text, place)
@@ -212,6 +212,12 @@ class ConsistentWith:
     __and__, __or__, __invert__ = both, either, opposite
 
 
+def _text(given: str) -> str:
+    if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"a predicate on the answer's text was given {given!r}; give a str")
+    return given
+
+
 def same_answer() -> SameAnswer:
     """The answer stays the baseline's, but for case, white space and marks around it. The default."""
     return SameAnswer()
@@ -219,19 +225,19 @@ def same_answer() -> SameAnswer:
 
 def equals(text: str) -> Equals:
     """The answer is exactly ``text``, apart from white space around it."""
-    return Equals(text)
+    return Equals(_text(text))
 
 
 def contains(text: str, *, ignore_case: bool = True) -> Contains:
     """``text`` occurs in the answer. Raises InvalidInput for an empty text."""
-    return Contains(text, ignore_case)
+    return Contains(_text(text), ignore_case)
 
 
 def matches(pattern: str) -> Matches:
     """The regular expression is found in the answer. Raises InvalidInput for a bad pattern."""
-    return Matches(pattern)
+    return Matches(_text(pattern))
 
 
 def consistent_with(truth: str) -> ConsistentWith:
     """The answer is the ``truth``, by the paper's near-exact match (see ``near_exact``)."""
-    return ConsistentWith(truth)
+    return ConsistentWith(_text(truth))

@@ -4,15 +4,20 @@ Workers take the next ask that is ready, earlier searches first, and tell its ve
 in: nobody waits for a level of the lattice to be complete.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
+import anyio.lowlevel
 
 from ..lattice import Mask
 from ..mining import RuleSearch
 from ..verdicts import Verdict
 from .limits import LimitReached
+
+LONGEST_BREATH = 0.01
+"""Seconds without letting others run."""
 
 ProbeMask = Callable[[RuleSearch, Mask], Awaitable[Verdict]]
 
@@ -29,6 +34,7 @@ async def drive(searches: Sequence[RuleSearch], probe: ProbeMask, concurrency: i
             workers.start_soon(work.worker)
     if work.error is not None:
         raise work.error
+    work.stop_all("a replay was cancelled from inside the application")
 
 
 @dataclass(slots=True)
@@ -37,6 +43,7 @@ class _Work:
     probe: ProbeMask
     error: Exception | None = None
     in_flight: int = 0
+    breathed: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
 
     async def worker(self) -> None:
@@ -59,12 +66,20 @@ class _Work:
             finally:
                 self.in_flight -= 1
                 self.wake_all()
+            await self.breathe()
 
     def next_job(self) -> tuple[RuleSearch, Mask] | None:
         for search in self.searches:
             for ask in search.ask(1):
                 return search, ask.mask
         return None
+
+    async def breathe(self) -> None:
+        """Lets others run now and then: an application that never waits would hold the loop for ever."""
+        now = time.monotonic()
+        if now - self.breathed > LONGEST_BREATH:
+            await anyio.lowlevel.checkpoint()
+            self.breathed = time.monotonic()
 
     async def news(self) -> None:
         woken = anyio.Event()

@@ -1,9 +1,10 @@
 """Answer -> judgement, remembered by the predicate's memo key, single-flight."""
 
+import inspect
 from collections.abc import Hashable, Iterable
 
 from ..errors import RagRuleError
-from ..predicates import Predicate, unwrapped
+from ..predicates import Predicate, as_judgement, unwrapped
 from ..verdicts import Case, Judgement, Verdict
 from .memo import Memo
 
@@ -22,7 +23,18 @@ class Judging:
         self._known: dict[Hashable, Judgement] = {}
 
     async def judge(self, case: Case) -> Judgement:
-        """The judgement, asked for once per memo key. Raises errors of this package only."""
+        """The judgement, UNKNOWN where the predicate raises. Raises errors of this package only."""
+        try:
+            judgement = await self.ask(case)
+        except RagRuleError:
+            raise
+        except Exception as error:
+            # Not remembered: the next one who wants it may have more luck.
+            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+        return judgement
+
+    async def ask(self, case: Case) -> Judgement:
+        """The judgement, asked for once per memo key. Raises what the predicate raises."""
         key = self.base.memo_key(case)
         judgement = self._known.get(key)
         if judgement is None:
@@ -39,13 +51,8 @@ class Judging:
         return (await self._judgements.get(key, self._asked, case))[0]
 
     async def _asked(self, case: Case) -> Judgement:
-        try:
-            judged = self.base(case)
-            return judged if isinstance(judged, Judgement) else await judged
-        except RagRuleError:
-            raise
-        except Exception as error:
-            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+        judged = self.base(case)
+        return as_judgement(await judged if inspect.isawaitable(judged) else judged, self.base)
 
 
 def judgings(predicates: Iterable[Predicate]) -> tuple[Judging, ...]:

@@ -12,8 +12,8 @@ class Limits:
     replays: int | None = None
 
     def __post_init__(self) -> None:
-        if self.replays is not None and self.replays < 1:
-            raise InvalidInput(f"limits.replays is {self.replays}; give at least 1, or None")
+        if self.replays is not None and (type(self.replays) is not int or self.replays < 1):
+            raise InvalidInput(f"limits.replays is {self.replays!r}; give at least 1, or None")
 
 
 class LimitReached(Exception):

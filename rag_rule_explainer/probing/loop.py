@@ -48,7 +48,8 @@ def run_blocking(coroutine: Coroutine[Any, Any, T], on_interrupt: Callable[[], N
 
 def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
     with _starting:
-        if os.getpid() not in _running:
+        running = _running.get(os.getpid())
+        if running is None or not running[1].is_alive():
             loop = asyncio.new_event_loop()
             thread = threading.Thread(target=loop.run_forever, name="rag-rule-loop", daemon=True)
             thread.start()

@@ -4,6 +4,7 @@ Answers are kept by arrangement and judgements by (predicate, memo key), single-
 loop; sync replays run in worker threads.
 """
 
+import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Coroutine, Mapping
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import anyio
 import anyio.to_thread
 
-from ..errors import RagRuleError
+from ..errors import NoSourcesCaptured, ReplayMissedGate
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .judging import Judging, described
@@ -45,11 +46,14 @@ class Tally:
 
 
 class Reply(NamedTuple):
-    """What one arrangement was answered, or the error it ended in. ``latency`` in seconds."""
+    """What one arrangement was answered, or the error it ended in.
+
+    ``latency``: seconds of this run; None where the application did not run for it.
+    """
 
     answer: Answer | None
-    latency: float = 0.0
-    cause: Exception | None = None
+    latency: float | None = None
+    cause: BaseException | None = None
 
     @property
     def error(self) -> str:
@@ -63,6 +67,10 @@ class Probe(NamedTuple):
     arrangement: Arrangement
     reply: Reply
     judgement: Judgement
+
+    def without_answer(self) -> "Probe":
+        """The same, but for the answer's memory."""
+        return self._replace(reply=self.reply._replace(answer=None))
 
 
 class Prober:
@@ -118,9 +126,13 @@ class Prober:
             if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
                 given = await given
             answer = Answer.of(given)
-        except RagRuleError:
+        except (ReplayMissedGate, NoSourcesCaptured):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            return Reply(None, time.perf_counter() - started, error)
+        except anyio.get_cancelled_exc_class() as error:
+            if _is_cancelled_from_outside():
+                raise
             return Reply(None, time.perf_counter() - started, error)
         if answer.usage:
             self.tally.spend(answer.usage)
@@ -150,3 +162,10 @@ class Prober:
 
     def _needs_application(self, arrangement: Arrangement) -> bool:
         return bool(arrangement.sources) or self._without_sources is None
+
+
+def _is_cancelled_from_outside() -> bool:
+    """False where the application let a cancellation of its own escape."""
+    # Python 3.10 cannot tell; there it counts as one from outside, and the search stops.
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0

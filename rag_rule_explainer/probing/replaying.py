@@ -52,11 +52,15 @@ Keys: TypeAlias = tuple[Hashable, ...]
 
 
 class Recording(Generic[Document]):
-    """What the baseline's retrievals returned, in order. Safe to be told from several threads."""
+    """What the baseline's retrievals returned, in order. Safe to be told from several threads.
+
+    Closed when the baseline ends; a closed one is told nothing more.
+    """
 
     def __init__(self, identify: Callable[[Sequence[Document]], Sequence[Source]]) -> None:
         self._identify = identify
         self._lock = threading.Lock()
+        self.closed = False
         self._retrievals: list[tuple[Keys, list[Document], object]] = []
 
     def record(self, keys: Keys, documents: Sequence[Document], retriever: object) -> None:
@@ -108,6 +112,10 @@ class Captured(Generic[Document]):
         return Serving(self, frozenset(source.id for source in kept))
 
 
+SEVERAL_RESULTS = "a retrieval with several results in the baseline was served the kept ones of them all"
+NEW_RETRIEVAL = "a retrieval that the baseline never made was served everything kept"
+
+
 class Serving(Generic[Document]):
     """One replay being served. Closed when the replay ends; a closed one serves nobody."""
 
@@ -116,28 +124,32 @@ class Serving(Generic[Document]):
         self.closed = False
         self._captured = captured
         self._kept = kept
-        self._turns: dict[Hashable, int] = {}
+        self.remarks: set[str] = set()
         self._lock = threading.Lock()
 
     def serve(self, keys: Keys) -> list[Document]:
         """The kept ones of the documents recorded for this retrieval, in their order.
 
-        A retrieval made several times in the baseline is served in turn. One that the baseline never
-        made gets the kept ones of everything recorded.
+        Where the baseline made it several times with different results, or never made it, nobody can say
+        which documents it would have returned: it gets the kept ones of all that come into question, and
+        ``remarks`` says so.
         """
         with self._lock:
             self.served += 1
-            batch = self._batch(keys)
-        return [document for identity, document in batch if identity in self._kept]
+            candidates = self._candidates(keys)
+        return [document for identity, document in candidates if identity in self._kept]
 
-    def _batch(self, keys: Keys) -> "Batch[Document]":
-        for key in keys:
-            batches = self._captured.batches.get(key)
-            if batches:
-                turn = self._turns.get(key, 0)
-                self._turns[key] = turn + 1
-                return batches[min(turn, len(batches) - 1)]
-        return self._captured.everything
+    def _candidates(self, keys: Keys) -> "Batch[Document]":
+        recorded = self._captured.batches
+        batches: Sequence[Batch[Document]] = next((recorded[key] for key in keys if key in recorded), ())
+        results = {tuple(identity for identity, _ in batch): batch for batch in batches}
+        if len(results) == 1:
+            return next(iter(results.values()))
+        self.remarks.add(SEVERAL_RESULTS if results else NEW_RETRIEVAL)
+        everything = (
+            (pair for batch in batches for pair in batch) if results else self._captured.everything
+        )
+        return tuple({identity: (identity, document) for identity, document in everything}.values())
 
 
 GoingOn: TypeAlias = Recording[Any] | Serving[Any]
@@ -147,7 +159,7 @@ _going_on: ContextVar[GoingOn | None] = ContextVar("rag_rule_going_on", default=
 def going_on() -> GoingOn | None:
     """What the current context takes part in; None where it takes part in nothing, or no longer."""
     current = _going_on.get()
-    return None if isinstance(current, Serving) and current.closed else current
+    return None if current is None or current.closed else current
 
 
 @contextmanager
@@ -157,6 +169,6 @@ def taking_part(in_what: GoingOn | None) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        if isinstance(in_what, Serving):
+        if in_what is not None:
             in_what.closed = True
         _going_on.reset(token)

@@ -151,7 +151,8 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
     if explanation.complete:
         yield Text("  complete: these are all the rules there are", style="green")
     else:
-        why = explanation.stop_reason or f"{len(explanation.unresolved)} subsets have no verdict"
+        why = explanation.why_incomplete
         yield Text(
-            f"  not complete ({printable(why)}): what is shown is true, more may exist", style="yellow"
+            f"  not complete ({shortened(printable(why), 300)}): what is shown is true, more may exist",
+            style="yellow",
         )

@@ -58,7 +58,9 @@ def rag_rules(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 def subprocess_of(
     *arguments: object, env: Mapping[str, str] | None = None, stdout: IO[str] | None = None
 ) -> "subprocess.Popen[str]":
-    program = "from rag_rule_explainer.cli import main; main()"
+    # A process started in the background of a shell ignores Ctrl-C unless it says otherwise.
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{listening}; from rag_rule_explainer.cli import main; main()"
     unwanted = ("FORCE_COLOR", "PYTHONUNBUFFERED")
     plain = {name: value for name, value in os.environ.items() if name not in unwanted}
     return subprocess.Popen(

@@ -42,7 +42,6 @@ def test_the_budget_is_never_exceeded_and_the_claims_stand() -> None:
     assert "budget of 5 probes" in search.stop_reason
     assert not search.finished
     assert search.claims
-    assert search.idle
 
 
 def test_a_budget_that_is_just_enough_stops_nothing() -> None:

@@ -1,7 +1,13 @@
 from collections.abc import Sequence
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.probing.replaying import Recording, going_on, taking_part
+from rag_rule_explainer.probing.replaying import (
+    NEW_RETRIEVAL,
+    SEVERAL_RESULTS,
+    Recording,
+    going_on,
+    taking_part,
+)
 
 
 def identify(documents: Sequence[str]) -> list[Source]:
@@ -33,12 +39,25 @@ def test_a_less_specific_key_serves_where_the_specific_one_is_new() -> None:
     captured = recording.captured()
     serving = captured.replaying(captured.sources)
     assert serving.serve(("instance 2", "class")) == ["b"]
-    # Made anew for each run, they are told apart by their turn.
-    serving = captured.replaying(captured.sources)
-    assert [serving.serve(("instance 7", "class")), serving.serve(("instance 8", "class"))] == [
-        ["a"],
-        ["b"],
-    ]
+
+
+def test_where_the_baseline_had_several_results_all_that_are_kept_are_served_and_it_is_said() -> None:
+    recording = Recording(identify)
+    recording.record(("instance 1", "class"), ["a"], None)
+    recording.record(("instance 2", "class"), ["b"], None)
+    recording.record(("instance 3", "other"), ["c"], None)
+    serving = recording.captured().replaying(identify(["b", "a"]))
+    assert serving.serve(("instance 7", "class")) == ["a", "b"]
+    assert serving.remarks == {SEVERAL_RESULTS}
+
+
+def test_the_same_result_several_times_is_no_question() -> None:
+    recording = Recording(identify)
+    for _ in range(3):
+        recording.record(("q",), ["a", "b"], None)
+    serving = recording.captured().replaying(identify(["b"]))
+    assert serving.serve(("q",)) == ["b"]
+    assert serving.remarks == set()
 
 
 def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
@@ -46,7 +65,18 @@ def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
     recording.record(("q1",), ["a", "b"], None)
     recording.record(("q2",), ["b", "c"], None)
     captured = recording.captured()
-    assert captured.replaying(captured.sources[1:]).serve(("new",)) == ["b", "c"]
+    serving = captured.replaying(captured.sources[1:])
+    assert serving.serve(("new",)) == ["b", "c"]
+    assert serving.remarks == {NEW_RETRIEVAL}
+
+
+def test_a_recording_that_has_ended_records_nothing_more() -> None:
+    recording = Recording(identify)
+    with taking_part(recording):
+        assert going_on() is recording
+    with taking_part(recording):
+        # As a worker that was started in the baseline sees it.
+        assert going_on() is None
 
 
 def test_the_recorded_list_is_a_copy() -> None:

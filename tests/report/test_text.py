@@ -230,7 +230,8 @@ class TestIncomplete:
         explanation = explained(script, rules="retention")
         assert section(explanation, "Left open") == ["  - D1 and D2: TimeoutError: too slow"]
         assert section(explanation, "Cost")[-1] == (
-            "  not complete (1 subsets have no verdict): what is shown is true, more may exist"
+            "  not complete (1 subset has no verdict: TimeoutError: too slow): "
+            "what is shown is true, more may exist"
         )
 
     def test_a_failure_without_any_source_is_named(self) -> None:

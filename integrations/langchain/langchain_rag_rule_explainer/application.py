@@ -3,6 +3,7 @@
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, cast
@@ -24,7 +25,7 @@ from rag_rule_explainer.probing.replaying import Baseline, Captured, Recording, 
 
 from .documents import sources_of
 from .interception import wrap_loaded_classes
-from .reading import AnswerOf, tokens
+from .reading import AnswerOf, plain, tokens
 
 # What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
 _TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
@@ -39,9 +40,14 @@ class ApplicationRun:
     question: str
     answer_of: AnswerOf
     config: RunnableConfig
+    _input: Any = None
     _usage: UsageMetadataCallbackHandler = field(default_factory=UsageMetadataCallbackHandler)
     _recording: Recording[Document] = field(default_factory=lambda: Recording(sources_of))
     _captured: Captured[Document] | None = None
+
+    def __post_init__(self) -> None:
+        # What one run does to its input must not reach another run, nor the record of it.
+        self._input = copied(self.given)
 
     def baseline(self) -> Any:
         """The application's output on its own retrieval, which is recorded, through its sync entry.
@@ -49,12 +55,12 @@ class ApplicationRun:
         Raises BaselineFailed where the application raises.
         """
         with self._recording_what_is_retrieved() as config:
-            return self.application.invoke(self.given, config)
+            return self.application.invoke(copied(self._input), config)
 
     async def abaseline(self) -> Any:
         """The same through its async entry."""
         with self._recording_what_is_retrieved() as config:
-            return await self.application.ainvoke(self.given, config)
+            return await self.application.ainvoke(copied(self._input), config)
 
     @contextmanager
     def _recording_what_is_retrieved(self) -> Generator[RunnableConfig, None, None]:
@@ -77,7 +83,7 @@ class ApplicationRun:
         baseline = Baseline(
             self._answer(output, self._usage),
             replays=1,
-            input=self.given,
+            input=plain(self._input),
             scope="retrieved",
             versions={"langchain-core": version("langchain-core")},
         )
@@ -86,13 +92,13 @@ class ApplicationRun:
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
         with self._serving(kept) as (serving, usage, config):
-            output = self.application.invoke(self.given, config)
+            output = self.application.invoke(copied(self._input), config)
         return self._served(output, serving, usage)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
         with self._serving(kept) as (serving, usage, config):
-            output = await self.application.ainvoke(self.given, config)
+            output = await self.application.ainvoke(copied(self._input), config)
         return self._served(output, serving, usage)
 
     @contextmanager
@@ -123,7 +129,9 @@ class ApplicationRun:
                 "a BaseRetriever that is looked up when it is called, or explain your own function of "
                 "(question, sources) with rag_rule_explainer.Explainer"
             )
-        return self._answer(output, usage)
+        answer = self._answer(output, usage)
+        remarks = "; ".join(filter(None, (answer.note, *sorted(serving.remarks))))
+        return replace(answer, note=remarks)
 
     def _answer(self, output: Any, usage: UsageMetadataCallbackHandler) -> Answer:
         answer = Answer.of(self.answer_of(output))
@@ -137,6 +145,14 @@ def is_async_only(failed: BaselineFailed) -> bool:
     cause = failed.__cause__
     told = isinstance(cause, TypeError) and _TELLS_OF_ASYNC.search(str(cause)) is not None
     return told or isinstance(cause, NotImplementedError)
+
+
+def copied(given: Any) -> Any:
+    """A deep copy, or the very thing where it cannot be copied (a lock or a client inside)."""
+    try:
+        return deepcopy(given)
+    except Exception:  # whatever a __deepcopy__ of the user's raises
+        return given
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:

@@ -43,17 +43,16 @@ def copies(documents: Iterable[Document]) -> list[Document]:
 def _identity(document: Document) -> str:
     known_by = [document.id, document.page_content]
     if document.id is None:
-        known_by.append(_described(document.metadata))
+        known_by.append(described(document.metadata))
     return hashlib.sha256(json.dumps(known_by).encode()).hexdigest()
 
 
-def _described(metadata: Mapping[Any, Any]) -> str:
-    """The same for equal metadata, also where JSON cannot say it."""
+def described(value: Any) -> str:
+    """The same for equal values, also where JSON cannot say them."""
     try:
-        named = {str(key): value for key, value in metadata.items()}
-        return json.dumps(named, sort_keys=True, default=_shown)
-    except (TypeError, ValueError):  # mixed keys further inside, or a circle
-        return _shown(metadata)
+        return json.dumps(value, sort_keys=True, default=_shown)
+    except (TypeError, ValueError):  # mixed keys, or a circle
+        return _shown(value)
 
 
 def _shown(value: object) -> str:

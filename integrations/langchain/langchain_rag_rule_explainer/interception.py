@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.probing.replaying import Keys, Recording, going_on, taking_part
 
-from .documents import copies
+from .documents import copies, described
 
 _lock = threading.Lock()
 _users = 0
@@ -84,7 +84,7 @@ def _wrapping(method: Any) -> Any:
         part = going_on()
         if part is None or self.__class__ is ServedRetriever:
             return method(self, input, config, **kwargs)
-        keys = _keys(self, input)
+        keys = _keys(self, input, kwargs)
         if isinstance(part, Recording):
             with taking_part(None):
                 documents = method(self, input, config, **kwargs)
@@ -101,7 +101,7 @@ def _awrapping(method: Any) -> Any:
         part = going_on()
         if part is None or self.__class__ is ServedRetriever:
             return await method(self, input, config, **kwargs)
-        keys = _keys(self, input)
+        keys = _keys(self, input, kwargs)
         if isinstance(part, Recording):
             with taking_part(None):
                 documents = await method(self, input, config, **kwargs)
@@ -113,11 +113,15 @@ def _awrapping(method: Any) -> Any:
     return ainvoke
 
 
-def _keys(retriever: BaseRetriever, query: Any) -> Keys:
-    # By instance; a retriever made anew for every run is known by its class and its store.
+def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Keys:
+    """By instance; one made anew for every run is known by its class, its store and its settings."""
+    asked = described((query, arguments))
     store = getattr(retriever, "vectorstore", None)
-    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, str(query))
-    return (id(retriever), str(query)), made_alike
+    settings = described(
+        [getattr(retriever, name, None) for name in ("search_type", "search_kwargs", "k")]
+    )
+    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, settings, asked)
+    return (id(retriever), asked), made_alike
 
 
 class ServedRetriever(BaseRetriever):

@@ -11,8 +11,8 @@ from rag_rule_explainer import Answer, InvalidInput
 QuestionOf: TypeAlias = Callable[[Any], str]
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 
-_QUESTION_KEYS = ("question", "input", "query", "messages")
-_ANSWER_KEYS = ("answer", "output", "result", "messages")
+_QUESTION_KEYS = ("question", "input", "query", "messages", "content")
+_ANSWER_KEYS = ("answer", "output", "result", "messages", "content")
 
 
 def question_in(given: Any) -> str:
@@ -50,6 +50,17 @@ def answer_in(output: Any) -> Answer:
     )
 
 
+def plain(given: Any) -> Any:
+    """The input as JSON-like data, for the record: each message as its type and content."""
+    if isinstance(given, BaseMessage):
+        return {"type": given.type, "content": given.content}
+    if isinstance(given, Mapping):
+        return {key: plain(value) for key, value in cast("Mapping[Any, Any]", given).items()}
+    if isinstance(given, (list, tuple)):
+        return [plain(item) for item in cast("Sequence[Any]", given)]
+    return given
+
+
 def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     """Input, output and total tokens, summed; None where nothing was reported."""
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
@@ -63,8 +74,9 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
 def _told(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
     if isinstance(given, (str, BaseMessage)):
         return given
-    if isinstance(given, list) and given:
-        return _told(cast("list[Any]", given)[-1], keys)
+    if isinstance(given, (list, tuple)) and given:
+        # The last message; of a ("user", text) pair, the text.
+        return _told(cast("Sequence[Any]", given)[-1], keys)
     if isinstance(given, Mapping):
         entries = cast("Mapping[str, Any]", given)
         found = (_told(entries[key], keys) for key in keys if key in entries)

@@ -1,10 +1,11 @@
 """RuleExplainer: a Runnable around an existing chain."""
 
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
 from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
@@ -13,12 +14,14 @@ from rag_rule_explainer import (
     BaselineFailed,
     Explainer,
     Explanation,
+    InvalidInput,
     Progress,
     Settings,
     SettingsFields,
 )
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.loop import run_blocking
+from rag_rule_explainer.probing.replaying import going_on
 
 from .application import ApplicationRun, is_async_only
 from .interception import intercepting
@@ -36,7 +39,8 @@ class Explained(Generic[Output]):
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     """Explains the answers of a LangChain application, which it leaves as it is.
 
-    ``application``: any Runnable whose retrieval goes through a ``BaseRetriever``, however deep inside.
+    ``application``: any Runnable, or what a chain can be made of, such as a function, whose retrieval
+    goes through a ``BaseRetriever``, however deep inside.
     ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
     output; by default str, messages, and dicts with the usual keys are understood. The rest is as for
     ``rag_rule_explainer.Explainer``.
@@ -55,7 +59,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
     def __init__(
         self,
-        application: Runnable[Input, Output],
+        application: RunnableLike[Input, Output],
         *,
         predicate: PredicateLike | None = None,
         omission_predicate: PredicateLike | None = None,
@@ -65,7 +69,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         progress: Progress | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
-        super().__init__(application=application, question_of=question_of, answer_of=answer_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
+        coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
+        super().__init__(application=coerced, question_of=question_of, answer_of=answer_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         self._explainer = Explainer(
             predicate=predicate,
             omission_predicate=omission_predicate,
@@ -147,6 +152,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         return Explained(output, explanation)
 
     def _run(self, given: Input, config: RunnableConfig | None) -> ApplicationRun:
+        if going_on() is not None:
+            raise InvalidInput(
+                "a RuleExplainer was invoked inside an application that is being explained; "
+                "put the application it wraps (.application) in its place"
+            )
         return ApplicationRun(
             self.application, given, self.question_of(given), self.answer_of, config or {}
         )

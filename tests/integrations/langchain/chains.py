@@ -1,6 +1,6 @@
 """Small applications whose rules are known, and how to look at what is found out about them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -42,8 +42,8 @@ class Scripted(BaseRetriever):
         return self.script(query)
 
 
-def named(names: str) -> list[Document]:
-    """One document for each letter, which is its id and its text."""
+def named(names: Iterable[str]) -> list[Document]:
+    """One document for each name, or letter, which is its id and its text."""
     return [Document(id=name, page_content=name) for name in names]
 
 

@@ -4,11 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableParallel
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel
 from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
+from rag_rule_explainer import InvalidInput
 from tests.integrations.langchain.chains import (
     BAD,
     Counting,
@@ -152,16 +154,108 @@ def test_a_retriever_asked_in_a_thread_that_has_the_context_is_served() -> None:
     assert retriever.live == ["?", "?"]
 
 
-def test_a_chain_that_explains_another_chain_is_explained_all_the_same() -> None:
+@pytest.mark.parametrize("entry", ["explain", "invoke"])
+def test_an_explainer_inside_an_explained_chain_is_refused(entry: str) -> None:
+    # Its own recording would hide the outer one's documents from the outer replays.
     inner_retriever, retriever = retriever_of("xy"), retriever_of("abcd")
     inner = RuleExplainer(inner_retriever | bad_with("y"), predicate=BAD)
 
     def answer(documents: list[Document]) -> str:
-        assert retention(inner.explain("inner")) == sets("y")
+        getattr(inner, entry)("inner")
         return bad_with("b", "d").invoke(documents)
 
-    chain = retriever | step(answer)
-    explanation = RuleExplainer(chain, predicate=BAD).explain("?")
-    assert blames_b_and_d(explanation)
-    assert retriever.live == ["?"]
-    assert len(inner_retriever.live) == explanation.counts.replays
+    with pytest.raises(InvalidInput, match=r"\.application"):
+        RuleExplainer(retriever | step(answer), predicate=BAD).explain("?")
+    assert retention(inner.explain("inner")) == sets("y")
+
+
+class Filtered(Counting):
+    """Made anew for every run, as ``store.as_retriever(search_kwargs=...)`` is; finds one category."""
+
+    search_kwargs: dict[str, str]
+
+    @override
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return [d for d in self.documents if d.page_content.startswith(self.search_kwargs["category"])]
+
+
+def test_retrievers_made_anew_are_told_apart_by_their_settings() -> None:
+    documents = named(["policy", "price", "product"])  # type: ignore[arg-type]
+
+    def app(query: str) -> str:
+        found = {
+            category: Filtered(documents=documents, search_kwargs={"category": category}).invoke(query)
+            for category in ("policy", "price")
+        }
+        # Asked only where the first one found something, so a turn may be missing.
+        if found["policy"]:
+            found["product"] = Filtered(
+                documents=documents, search_kwargs={"category": "product"}
+            ).invoke(query)
+        return ", ".join(f"{name}: {next(iter(texts(docs)), None)}" for name, docs in found.items())
+
+    def live(kept: set[str]) -> str:
+        saved, documents[:] = list(documents), [d for d in documents if d.id in kept]
+        try:
+            return app("?")
+        finally:
+            documents[:] = saved
+
+    explanation = RuleExplainer(app).explain("?")
+    for probe in explanation.probes:
+        assert probe.answers[0].text == live(set(probe.kept))
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_parallel_retrievers_made_anew_serve_their_own_branch(attempt: int) -> None:
+    documents = named(["left", "right"])  # type: ignore[arg-type]
+
+    def branch(category: str) -> Runnable[str, str]:
+        def find(query: str) -> str:
+            made = Filtered(documents=documents, search_kwargs={"category": category})
+            return f"{category}={sorted(texts(made.invoke(query)))}"
+
+        return step(find)
+
+    chain = RunnableParallel(left=branch("left"), right=branch("right")) | step(str)
+    explanation = RuleExplainer(chain).explain("?")
+    assert retention(explanation) == sets(["left", "right"])  # type: ignore[arg-type]
+
+
+def test_arguments_of_the_call_tell_retrievals_apart() -> None:
+    class Best(Counting):
+        @override
+        def invoke(
+            self, input: str, config: RunnableConfig | None = None, **kwargs: Any
+        ) -> list[Document]:
+            return super().invoke(input, config)[: kwargs["k"]]
+
+    retriever = Best(documents=named("abc"))
+
+    def app(query: str) -> str:
+        narrow = retriever.invoke(query, k=1) or retriever.invoke(query, k=2)
+        return "/".join("".join(sorted(texts(found))) for found in (narrow, retriever.invoke(query, k=3)))
+
+    explanation = RuleExplainer(app).explain("?")
+    by_kept = {probe.kept: probe.answers[0].text for probe in explanation.probes}
+    # Without "a", the second retrieval was never recorded, so everything kept is served, and said.
+    assert by_kept["b", "c"] == "bc/bc"
+    assert any("never made" in note for note in explanation.notes)
+
+
+def test_what_a_run_does_to_its_input_reaches_no_other_run() -> None:
+    retriever = retriever_of("ab")
+
+    def app(given: dict[str, Any]) -> str:
+        given["messages"].append("seen")
+        retriever.invoke("?")
+        return f"{len(given['messages'])} messages"
+
+    given = {"question": "?", "messages": ["first"]}
+    explanation = RuleExplainer(app).explain(given)
+    assert explanation.baseline.text == "2 messages"
+    assert retention(explanation) == {frozenset()}
+    assert explanation.raw_input == {"question": "?", "messages": ["first"]}
+    assert given["messages"] == ["first"]
