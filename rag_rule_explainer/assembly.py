@@ -32,11 +32,10 @@ class Assembly:
     strands: tuple[Strand, ...]
     tally: Tally
     notes: tuple[str, ...]
-    _masks: list[Mask] = field(init=False)
+    _probes: dict[Mask, Probe] = field(init=False)
 
     def __post_init__(self) -> None:
-        # In counting order of what was removed: the full set first.
-        self._masks = sorted({mask for s in self.strands for mask in s.probes}, reverse=True)
+        self._probes = {mask: probe for s in self.strands for mask, probe in s.probes.items()}
 
     def explanation(self) -> Explanation:
         """All of it."""
@@ -44,7 +43,8 @@ class Assembly:
         accounts = tuple(Account(strand, self.sources) for strand in self.strands)
         rules = self._rules(accounts)
         searches = [strand.search for strand in self.strands]
-        return Explanation(
+        # Made of checked parts: what is checked on reading would only be checked against itself.
+        return Explanation.model_construct(
             question=encodable(self.question),
             raw_input=as_json(baseline.input),
             baseline=recorded(baseline.answer),
@@ -97,39 +97,26 @@ class Assembly:
         return len(self.strands) > 1 and len(predicates) == 1
 
     def _probe_records(self) -> Iterator[ProbeRecord]:
-        by_kind = [(strand.search.kind, strand.probes.get) for strand in self.strands]
-        for mask in self._masks:
-            probe, verdicts = None, dict[RuleKind, Judgement]()
-            for kind, probe_of in by_kind:
-                if (found := probe_of(mask)) is not None:
-                    probe = found
-                    verdicts[kind] = recorded_judgement(found.judgement)
-            if probe is not None:
-                yield self._probe_record(probe, verdicts)
-
-    def _probe_record(self, probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
-        reply = probe.reply
-        answer = reply.answer
-        return ProbeRecord(
-            probe.arrangement.ids,
-            () if answer is None else (recorded(answer),),
-            verdicts,
-            latency=reply.latency,
-            error=encodable(reply.error) if reply.cause else "",
-        )
+        strands = [(strand.search.kind, strand.probes) for strand in self.strands]
+        for mask in sorted(self._probes, reverse=True):
+            verdicts = {
+                kind: recorded_judgement(probes[mask].judgement)
+                for kind, probes in strands
+                if mask in probes
+            }
+            yield _probe_record(self._probes[mask], verdicts)
 
     def _remarks(self) -> Iterator[str]:
         """What is to be said of answers, each once, with the number of probes it is said of."""
-        probes = {mask: probe for s in self.strands for mask, probe in s.probes.items()}
-        notes = Counter(p.reply.answer.note for p in probes.values() if p.reply.answer is not None)
+        answers = (probe.reply.answer for probe in self._probes.values())
+        notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
-            if note:
-                yield f"{encodable(note)} ({count} of {len(probes)} probes)"
+            yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
 
     def _counts(self) -> Counts:
         tally = self.tally
         return Counts(
-            probes=len(self._masks),
+            probes=len(self._probes),
             replays=tally.replays,
             reused=tally.reused,
             baseline=tally.baseline,
@@ -148,3 +135,14 @@ def _why_no_rules(accounts: tuple[Account, ...]) -> Iterator[str]:
             where = "all sources" if easiest else "no sources"
             opposite = negation_of(account.strand.judging.predicate)
             yield f"there is no {search.kind.value} rule: with {where} retained, {encodable(opposite)}"
+
+
+def _probe_record(probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
+    reply = probe.reply
+    return ProbeRecord(
+        probe.arrangement.ids,
+        () if reply.answer is None else (recorded(reply.answer),),
+        verdicts,
+        latency=reply.latency,
+        error=encodable(reply.error) if reply.cause else "",
+    )

@@ -10,6 +10,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import Self
 
+from .lattice import Lattice
+from .mining import Evidence
 from .printable import printable, shortened
 from .probing.replaying import Scope
 from .records import (
@@ -25,7 +27,7 @@ from .records import (
     Witness,
 )
 from .rules import RuleKind
-from .verdicts import Answer, Verdict
+from .verdicts import Answer
 
 SCHEMA_VERSION = 1
 _MOST_PRINTED = 50
@@ -110,31 +112,34 @@ def complaints(explanation: Explanation) -> Iterator[str]:
         yield "two sources have the same id"
     if explanation.complete and (explanation.unresolved or explanation.stop_reason):
         yield "it is marked complete, but something is left open"
+    if not all(ids.issuperset(probe.kept) for probe in explanation.probes):
+        yield "a probe kept a source that there is not"
     for kind, rules in (
         (RuleKind.RETENTION, explanation.retention_rules),
         (RuleKind.OMISSION, explanation.omission_rules),
     ):
-        broken = [
-            ids.intersection(probe.kept)
-            for probe in explanation.probes
-            if kind in probe.verdicts and probe.verdicts[kind].verdict is Verdict.BREAKS
-        ]
-        for rule in rules:
-            yield from _complaints_of(rule, kind, ids, broken)
+        if any(rule.kind is not kind for rule in rules):
+            yield f"a rule of another kind stands among those of {kind.value}"
+        elif not all(ids.issuperset(rule.sources) for rule in rules):
+            yield "a rule names a source that there is not"
+        else:
+            yield from _complaints_of(explanation, kind, rules)
 
 
-def _complaints_of(
-    rule: Finding, kind: RuleKind, ids: set[str], broken: Sequence[set[str]]
-) -> Iterator[str]:
-    named = set(rule.sources)
-    if rule.kind is not kind:
-        yield f"a rule of kind {rule.kind.value} stands among those of kind {kind.value}"
-    if len(named) != len(rule.sources) or not named <= ids:
-        yield "a rule names a source twice, or one that there is not"
-    if rule.applicable != 2 ** (len(ids) - len(named)) or min(rule.observed, rule.broken) < 0:
-        yield "a rule counts other subsets than there are"
-    if not rule.proved:
-        return
-    for kept in broken:
-        if named <= kept if kind is RuleKind.RETENTION else not named & kept:
+def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Finding]) -> Iterator[str]:
+    lattice = Lattice(len(explanation.sources))
+    bits = {source.id: lattice.bit(unit) for unit, source in enumerate(explanation.sources)}
+    verdicts = {
+        sum(bits[kept] for kept in set(probe.kept)): probe.verdicts[kind].verdict
+        for probe in explanation.probes
+        if kind in probe.verdicts
+    }
+    evidence = Evidence(kind, lattice, verdicts)
+    for rule in rules:
+        antecedent = sum(bits[named] for named in set(rule.sources))
+        if len(set(rule.sources)) != len(rule.sources):
+            yield "a rule names a source twice"
+        if rule.applicable != evidence.applicable(antecedent) or min(rule.observed, rule.broken) < 0:
+            yield "a rule counts other subsets than there are"
+        if rule.proved and evidence.broken(antecedent):
             yield "a rule marked proved is broken by a probe"

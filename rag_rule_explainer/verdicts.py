@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import InvalidInput
 from .sources import Source
@@ -72,8 +72,7 @@ class Answer:
         return given
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """What a predicate judges: an answer beside the baseline's, and the sources it was given.
 
     ``kept`` are the sources shown, in order.

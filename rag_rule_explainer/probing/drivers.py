@@ -66,7 +66,8 @@ class _Work:
             finally:
                 self.in_flight -= 1
                 self.wake_all()
-            await self.breathe()
+            if time.monotonic() - self.breathed > LONGEST_BREATH:
+                await self.breathe()
 
     def next_job(self) -> tuple[RuleSearch, Mask] | None:
         for search in self.searches:
@@ -75,11 +76,9 @@ class _Work:
         return None
 
     async def breathe(self) -> None:
-        """Lets others run now and then: an application that never waits would hold the loop for ever."""
-        now = time.monotonic()
-        if now - self.breathed > LONGEST_BREATH:
-            await anyio.lowlevel.checkpoint()
-            self.breathed = time.monotonic()
+        """Lets others run: an application that never waits would hold the loop for ever."""
+        await anyio.lowlevel.checkpoint()
+        self.breathed = time.monotonic()
 
     async def news(self) -> None:
         woken = anyio.Event()

@@ -20,35 +20,34 @@ class Judging:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
         self._judgements = judgements
-        self._known: dict[Hashable, Judgement] = {}
+        self._known: dict[Hashable | None, Judgement] = {}
 
     async def judge(self, case: Case) -> Judgement:
         """The judgement, UNKNOWN where the predicate raises. Raises errors of this package only."""
         try:
-            judgement = await self.ask(case)
+            # Most answers repeat: what is known is not worth another coroutine.
+            key = self.base.memo_key(case)
+            return self._known.get(key) or await self._ask(key, case)
         except RagRuleError:
             raise
         except Exception as error:
             # Not remembered: the next one who wants it may have more luck.
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
-        return judgement
 
     async def ask(self, case: Case) -> Judgement:
         """The judgement, asked for once per memo key. Raises what the predicate raises."""
-        key = self.base.memo_key(case)
-        judgement = self._known.get(key)
-        if judgement is None:
-            judgement = await self._asked_once(key, case)
-            if self.is_negation:
-                judgement = ~judgement
-            if key is not None:
-                self._known[key] = judgement
-        return judgement
+        return await self._ask(self.base.memo_key(case), case)
 
-    async def _asked_once(self, key: Hashable | None, case: Case) -> Judgement:
+    async def _ask(self, key: Hashable | None, case: Case) -> Judgement:
         if key is None:
-            return await self._asked(case)
-        return (await self._judgements.get(key, self._asked, case))[0]
+            judgement = await self._asked(case)
+        else:
+            judgement, _ = await self._judgements.get(key, self._asked, case)
+        if self.is_negation:
+            judgement = ~judgement
+        if key is not None:
+            self._known[key] = judgement
+        return judgement
 
     async def _asked(self, case: Case) -> Judgement:
         judged = self.base(case)
