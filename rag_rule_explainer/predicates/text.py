@@ -43,30 +43,27 @@ def near_exact(text: str) -> str:
 
 def _telling(text: str) -> Iterator[str]:
     """The characters that tell answers apart, and a space where two of them are to stay apart."""
-    letter = ""
+    base = ""  # the last character that is no combining mark
     for place, character in enumerate(text):
         category = unicodedata.category(character)
-        if category[0] in "LN":
-            letter = character
-            yield character
-        elif category[0] == "M":
+        if category[0] == "M":
             # Vowel signs of Indic and other scripts are letters too; accents on ASCII letters go.
-            yield "" if letter.isascii() else character
-        elif character.isspace():
-            yield " "
-        elif (category[0] == "S" and character not in "`^~") or character in "%^":
+            yield "" if base.isascii() else character
+            continue
+        if category[0] in "LN" or (category[0] == "S" and character not in "`^~") or character in "%^":
             yield character
         else:
-            yield _mark(text, place)
+            yield " " if character.isspace() else _mark(text, place, base)
+        base = character
 
 
-def _mark(text: str, place: int) -> str:
-    """What is left of the punctuation mark at this place."""
-    mark, previous, following = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+def _mark(text: str, place: int, previous: str) -> str:
+    """What is left of the punctuation mark at this place, after this character."""
+    mark, following = text[place], text[place + 1 : place + 2]
     if previous.isdigit() and following.isdigit():
         thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
         return "" if thousands else "." if mark == "." else " "
-    starts = not (previous.isalnum() or unicodedata.combining(previous or " "))
+    starts = not previous.isalnum()
     if mark == "-" and starts and _NUMBER.match(text, place + 1):
         return "-"
     if mark == "." and starts and following.isdigit():
