@@ -27,7 +27,7 @@ test: $(VENV)/.test
 check: $(VENV)/.check
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
-	$(RUN)/pyright
+	$(RUN)/pyright --project pyproject.toml
 	$(RUN)/lint-imports --no-logo
 	$(PYTEST) -n auto -q -m "not benchmark" --cov --cov-report=term
 
