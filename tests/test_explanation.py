@@ -13,12 +13,12 @@ from rag_rule_explainer.records import Finding
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import ScriptedReplay
 
+any_text = st.text(st.characters(exclude_categories=()), max_size=30)
 anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.just(object()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | any_text | st.binary() | st.just(object()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
     max_leaves=8,
 )
-any_text = st.text(st.characters(exclude_categories=()), max_size=30)
 
 
 def roundtrip(explanation: Explanation) -> Explanation:
@@ -167,3 +167,7 @@ def test_odd_numbers_and_keys_can_be_read_back() -> None:
     value = {10**5000: 10**5000, None: 2**64, 1.5: -(2**40), True: "x"}
     said = json.dumps(as_json(value))
     assert json.loads(said) == {"<int>": "<int>", "<NoneType>": "<int>", "1.5": -(2**40), "True": "x"}
+
+
+def test_lone_surrogates_become_question_marks_wherever_they_stand() -> None:
+    assert as_json({"a\ud800": ["b\udfff", {"c": "\ud800"}]}) == {"a?": ["b?", {"c": "?"}]}
