@@ -17,13 +17,6 @@ def printable(text: str) -> str:
     return "".join(map(_shown, text))
 
 
-def printable_lines(text: str) -> str:
-    """The same, but line breaks and tabs stay as they are."""
-    return "\n".join(
-        "\t".join(printable(cell) for cell in line.split("\t")) for line in text.splitlines()
-    )
-
-
 def shortened(text: str, limit: int) -> str:
     """At most ``limit`` characters, the last one an ellipsis where something was cut."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.printable import printable, printable_lines, shortened
+from rag_rule_explainer.printable import printable, shortened
 
 JOINERS = "\u200c\u200d"
 HARMFUL = st.characters(categories=("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"), exclude_characters=JOINERS)
@@ -71,16 +71,6 @@ def test_white_space_of_any_kind_is_a_space(space: str) -> None:
 )
 def test_people_can_write_as_they_do(text: str) -> None:
     assert printable(text) == text
-
-
-class TestLines:
-    def test_line_breaks_and_tabs_stay(self) -> None:
-        assert printable_lines("a\tb\n\x1bc\r\nd") == "a\tb\n\\x1bc\nd"
-
-    @given(TEXTS)
-    def test_nothing_else_that_is_harmful_survives(self, text: str) -> None:
-        rest = printable_lines(text).replace("\n", "").replace("\t", "")
-        assert rest == printable(rest)
 
 
 class TestShortened:
