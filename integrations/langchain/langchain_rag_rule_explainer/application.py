@@ -3,7 +3,6 @@
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, cast
@@ -23,7 +22,7 @@ from rag_rule_explainer import (
 )
 from rag_rule_explainer.probing.replaying import Baseline, Captured, Recording, Serving, taking_part
 
-from .documents import sources_of
+from .documents import copied, sources_of
 from .interception import wrap_loaded_classes
 from .reading import AnswerOf, plain, tokens
 
@@ -145,14 +144,6 @@ def is_async_only(failed: BaselineFailed) -> bool:
     cause = failed.__cause__
     told = isinstance(cause, TypeError) and _TELLS_OF_ASYNC.search(str(cause)) is not None
     return told or isinstance(cause, NotImplementedError)
-
-
-def copied(given: Any) -> Any:
-    """A deep copy, or the very thing where it cannot be copied (a lock or a client inside)."""
-    try:
-        return deepcopy(given)
-    except Exception:  # whatever a __deepcopy__ of the user's raises
-        return given
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:

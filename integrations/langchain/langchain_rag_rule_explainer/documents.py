@@ -5,6 +5,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy, deepcopy
 from typing import Any
 
 from langchain_core.documents import Document
@@ -37,7 +39,15 @@ def sources_of(documents: Sequence[Document]) -> list[Source]:
 
 def copies(documents: Iterable[Document]) -> list[Document]:
     """The documents in their present state: what the application does to its own does not reach them."""
-    return [document.model_copy(update={"metadata": dict(document.metadata)}) for document in documents]
+    return [document.model_copy(update={"metadata": copied(document.metadata)}) for document in documents]
+
+
+def copied(given: Any) -> Any:
+    """A deep copy; a shallow one where something inside cannot be copied (a lock, a client)."""
+    for copying in (deepcopy, copy):
+        with suppress(Exception):  # whatever a __deepcopy__ or __copy__ of the user's raises
+            return copying(given)
+    return given
 
 
 def _identity(document: Document) -> str:

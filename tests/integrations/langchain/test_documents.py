@@ -1,11 +1,12 @@
 """Which document is which source."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_rag_rule_explainer import RuleExplainer
-from langchain_rag_rule_explainer.documents import sources_of
+from langchain_rag_rule_explainer.documents import copied, sources_of
 
 from rag_rule_explainer import Explanation
 from tests.integrations.langchain.chains import (
@@ -112,3 +113,24 @@ def test_a_chain_may_do_to_its_documents_what_it_likes() -> None:
         ("2",): "[1] two at 1",
         (): "",
     }
+
+
+def test_what_a_chain_does_deep_inside_metadata_reaches_no_other_replay() -> None:
+    def tagging(documents: list[Document]) -> str:
+        for document in documents:
+            document.metadata["tags"].append("seen")
+        return str(sorted(len(document.metadata["tags"]) for document in documents))
+
+    documents = [Document(id=name, page_content=name, metadata={"tags": []}) for name in "ab"]
+    explanation = RuleExplainer(Counting(documents=documents) | step(tagging)).explain("?")
+    by_kept = {probe.kept: probe.answers[0].text for probe in explanation.probes}
+    assert by_kept == {("a", "b"): "[1, 1]", ("a",): "[1]", ("b",): "[1]", (): "[]"}
+
+
+def test_what_cannot_be_copied_deeply_is_copied_as_far_as_it_goes() -> None:
+    lock = threading.Lock()
+    given = {"lock": lock, "messages": ["first"]}
+    twin = copied(given)
+    twin["more"] = True
+    assert twin["lock"] is lock
+    assert "more" not in given
