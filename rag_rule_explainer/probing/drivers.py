@@ -34,6 +34,7 @@ async def drive(searches: Sequence[RuleSearch], probe: ProbeMask, concurrency: i
             workers.start_soon(work.worker)
     if work.error is not None:
         raise work.error
+    # Says nothing where every search is finished or stopped, as it is unless workers were cancelled.
     work.stop_all("a replay was cancelled from inside the application")
 
 
