@@ -15,7 +15,10 @@ if TYPE_CHECKING:
         NoSourcesCaptured,
         RagRuleError,
         ReplayMissedGate,
+        SourceLeak,
         TooManySources,
+        UnknownQuery,
+        UntrueReplay,
     )
     from .explainer import Explainer
     from .explanation import Explanation
@@ -38,7 +41,10 @@ _ROOMS = {
         "NoSourcesCaptured",
         "RagRuleError",
         "ReplayMissedGate",
+        "SourceLeak",
         "TooManySources",
+        "UnknownQuery",
+        "UntrueReplay",
     ),
     "explainer": ("Explainer",),
     "explanation": ("Explanation",),
@@ -82,7 +88,10 @@ __all__ = [
     "Settings",
     "SettingsFields",
     "Source",
+    "SourceLeak",
     "TooManySources",
+    "UnknownQuery",
+    "UntrueReplay",
     "Verdict",
     "__version__",
     "condition",

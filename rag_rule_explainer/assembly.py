@@ -15,7 +15,7 @@ from .probing.replaying import Baseline
 from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent
 from .rules import RuleKind
 from .settings import Choice, Settings
-from .sources import SourceSet
+from .sources import Source, SourceSet
 from .verdicts import Judgement, Verdict
 from .version import __version__
 
@@ -31,6 +31,7 @@ class Assembly:
     choice: Choice
     strands: tuple[Strand, ...]
     tally: Tally
+    warnings: tuple[str, ...]
     notes: tuple[str, ...]
     _probes: dict[Mask, Probe] = field(init=False)
 
@@ -49,14 +50,8 @@ class Assembly:
             raw_input=as_json(baseline.input),
             baseline=recorded(baseline.answer),
             scope=baseline.scope,
-            sources=tuple(
-                SourceRecord(
-                    id=source.id,
-                    text=encodable(source.text),
-                    metadata=json_object(source.metadata),
-                )
-                for source in self.sources
-            ),
+            sources=tuple(self._record(source) for source in self.sources),
+            held_out=tuple(self._record(source) for source in baseline.held_out),
             predicates={account.kind: account.condition for account in accounts},
             settings=json_object(settings.as_dict()),
             miner=MinerRecord(name=self.choice.name, reason=self.choice.reason),
@@ -72,6 +67,7 @@ class Assembly:
             complete=all(account.resolved for account in accounts),
             stop_reason=next((s.stop_reason for s in searches if s.stop_reason), ""),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
+            warnings=tuple(map(encodable, self.warnings)),
             notes=(*baseline.notes, *self.notes, *_why_no_rules(accounts), *self._remarks()),
             versions={
                 "rag-rule-explainer": __version__,
@@ -79,6 +75,10 @@ class Assembly:
                 **baseline.versions,
             },
         )
+
+    def _record(self, source: Source) -> SourceRecord:
+        metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
+        return SourceRecord(source.id, encodable(source.text), metadata, pinned)
 
     def _rules(self, accounts: tuple[Account, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
         rules = {account.kind: account.findings() for account in accounts}

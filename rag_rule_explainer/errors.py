@@ -7,7 +7,10 @@
     ├── BaselineFailed                  the application failed on the very question to be explained
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
-    └── ReplayMissedGate                a replay was answered without the sources it was given
+    └── UntrueReplay                    a replay showed the model something else than it was to show
+        ├── ReplayMissedGate            it was answered without the sources it was given
+        ├── SourceLeak                  a source that was left out reached the model all the same
+        └── UnknownQuery                it asked a query that the baseline never asked
 
 Each message gives the value that is wrong and a way out. What an application raises inside a replay
 is not here: it becomes an UNKNOWN verdict with its reason.
@@ -47,7 +50,7 @@ class AnswerNotRepeatable(RagRuleError):
     ``answers`` holds the two answers, the baseline's first.
     """
 
-    def __init__(self, condition: str, answers: tuple[str, str]) -> None:
+    def __init__(self, condition: str, answers: tuple[str, str], remarks: tuple[str, ...] = ()) -> None:
         self.condition = condition
         self.answers = answers
         first, second = (shortened(answer, 200) for answer in answers)
@@ -57,6 +60,7 @@ class AnswerNotRepeatable(RagRuleError):
             f"Second answer: {second!r}. Judge what matters instead of the wording (contains, "
             "matches, consistent_with, or a function of your own), lower the model's temperature, "
             "or pass check_repeatable=False (--no-repeat-check) to mine this run's verdicts as they come."
+            + "".join(f" Note: {remark}." for remark in remarks)
         )
 
 
@@ -64,5 +68,17 @@ class NoSourcesCaptured(RagRuleError):
     """The baseline ran, but nothing it retrieved could be seen; no guess is made."""
 
 
-class ReplayMissedGate(RagRuleError):
+class UntrueReplay(RagRuleError):
+    """A replay showed the model something else than it was to show, so no rule could be trusted."""
+
+
+class ReplayMissedGate(UntrueReplay):
     """A replay never asked for the sources it was to be given, so its answer says nothing."""
+
+
+class SourceLeak(UntrueReplay):
+    """The text of a source that was left out reached the model in a replay."""
+
+
+class UnknownQuery(UntrueReplay):
+    """A replay asked a query that the baseline never asked, under ``on_new_query="error"``."""

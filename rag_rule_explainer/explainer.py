@@ -8,7 +8,7 @@ from typing_extensions import Unpack
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.replaying import Baseline, Replay
-from .progress import Progress
+from .progress import Progress, together
 from .rules import RuleKind
 from .settings import Settings, SettingsFields, choose
 from .sources import Source, SourceSet
@@ -25,7 +25,8 @@ class Explainer:
     ``replay``: runs the application on a question and the sources it is given, sync or async, and
     returns a str or an Answer. ``predicate``: the condition of retention rules. ``omission_predicate``:
     that of omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``),
-    field by field, or both; see ``Settings``.
+    field by field, or both; see ``Settings``. All that one explainer has in flight at a time, over threads
+    and loops together, is bounded by ``concurrency``.
 
     Raises InvalidInput for settings or predicates that cannot be used.
     """
@@ -47,6 +48,10 @@ class Explainer:
         omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
         self.progress = progress
+        # The engine and its event loop are loaded when first needed, not on import.
+        from .probing.limiter import Limiter
+
+        self.limiter = Limiter(self.settings.concurrency)
 
     def explain(
         self,
@@ -55,20 +60,25 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | None = None,
     ) -> "Explanation":
         """Every minimal rule of the answer to ``question``, blocking until it is known.
 
-        ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them; the
-        application is asked where it is not given. A sync ``replay`` runs in ``concurrency`` threads, an
-        async one on one private loop that lives as long as the process, both in a copy of the caller's
-        context. May be called inside a running loop. Ctrl-C ends the search and returns what was proved
-        until then; a second one aborts.
+        ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them, from
+        a log; the application is asked where it is not given. If it answers otherwise now, that is the
+        first of the explanation's warnings. ``pinned``: ids of sources that are always retained and in
+        no rule. ``progress``: told of this call, beside the explainer's own.
+
+        A sync ``replay`` runs in ``concurrency`` threads, an async one on one private loop that lives as
+        long as the process, both in a copy of the caller's context. May be called inside a running loop.
+        Ctrl-C ends the search and returns what was proved until then; a second one aborts.
 
         Raises InvalidInput (bad or too many sources), BaselineFailed, AnswerNotRepeatable.
         """
         from .probing.loop import run_blocking
 
-        inquiry = self._inquiry(question, sources, baseline, replay)
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress)
         return run_blocking(inquiry.explanation(), inquiry.interrupt)
 
     async def aexplain(
@@ -78,9 +88,11 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        return await self._inquiry(question, sources, baseline, replay).explanation()
+        return await self._inquiry(question, sources, baseline, replay, pinned, progress).explanation()
 
     def _inquiry(
         self,
@@ -88,25 +100,27 @@ class Explainer:
         sources: Iterable[Source | str],
         baseline: Baseline | Answer | str | None,
         replay: Replay | None,
+        pinned: Iterable[str],
+        progress: Progress | None,
     ) -> "Inquiry":
-        # The engine and its event loop are loaded when first needed, not on import.
         from .inquiry import Inquiry
 
         chosen = replay or self.replay
         if chosen is None:
             raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
         if not isinstance(baseline, (Baseline, type(None))):
-            baseline = Baseline(Answer.of(baseline))
+            baseline = Baseline(Answer.of(baseline), logged=True)
         if not isinstance(question, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the question is {type(question).__name__}; give a str")
-        source_set = SourceSet.of(sources)
+        source_set = SourceSet.of(sources, pinned)
         return Inquiry(
             question=question,
             sources=source_set,
             baseline=baseline,
             replay=chosen,
+            limiter=self.limiter,
             predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
             settings=self.settings,
-            choice=choose(self.settings, len(source_set)),
-            progress=self.progress,
+            choice=choose(self.settings, source_set.lattice.size),
+            progress=together(self.progress, progress),
         )

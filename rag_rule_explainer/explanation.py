@@ -40,7 +40,8 @@ class Explanation(BaseModel):
     ``complete``: the searches ran to their end and no subset they needed is without a verdict; then the
     rules are all there are. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what
     is reported is still true. ``scope``: whether the sources are the caller's, what retrieval returned,
-    or what the model was shown.
+    or what the model was shown; ``held_out``: what was retrieved and not shown. ``warnings``: what is to
+    be read before any rule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -51,6 +52,7 @@ class Explanation(BaseModel):
     baseline: Answer
     scope: Scope = "given"
     sources: tuple[SourceRecord, ...]
+    held_out: tuple[SourceRecord, ...] = ()
     predicates: dict[RuleKind, str]
     settings: dict[str, JsonValue]
     miner: MinerRecord
@@ -66,6 +68,7 @@ class Explanation(BaseModel):
     complete: bool
     stop_reason: str = ""
     unresolved: tuple[Unresolved, ...] = ()
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = {}
 
@@ -89,7 +92,8 @@ class Explanation(BaseModel):
         )
 
     def __str__(self) -> str:
-        found = [str(finding) for finding in self.rules[:_MOST_PRINTED]] or ["no rule was found"]
+        found = [f"WARNING: {shortened(printable(warning), 1000)}" for warning in self.warnings]
+        found += [str(finding) for finding in self.rules[:_MOST_PRINTED]] or ["no rule was found"]
         if len(self.rules) > _MOST_PRINTED:
             found.append(f"… and {len(self.rules) - _MOST_PRINTED} more")
         if not self.complete:
@@ -127,15 +131,19 @@ def complaints(explanation: Explanation) -> Iterator[str]:
 
 
 def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Finding]) -> Iterator[str]:
-    lattice = Lattice(len(explanation.sources))
-    bits = {source.id: lattice.bit(unit) for unit, source in enumerate(explanation.sources)}
+    units = [source.id for source in explanation.sources if not source.pinned]
+    lattice = Lattice(len(units))
+    bits = {identity: lattice.bit(unit) for unit, identity in enumerate(units)}
     verdicts = {
-        sum(bits[kept] for kept in set(probe.kept)): probe.verdicts[kind].verdict
+        sum(bits.get(kept, 0) for kept in set(probe.kept)): probe.verdicts[kind].verdict
         for probe in explanation.probes
         if kind in probe.verdicts
     }
     evidence = Evidence(kind, lattice, verdicts)
     for rule in rules:
+        if not bits.keys() >= set(rule.sources):
+            yield "a rule names a pinned source"
+            continue
         antecedent = sum(bits[named] for named in set(rule.sources))
         if len(set(rule.sources)) != len(rule.sources):
             yield "a rule names a source twice"

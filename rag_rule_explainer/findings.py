@@ -11,7 +11,7 @@ from .probing.judging import Judging
 from .probing.prober import Probe
 from .records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
 from .rules import RuleKind
-from .sources import SourceSet
+from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
 
 
@@ -87,7 +87,7 @@ class Account:
             Witness(
                 kind=self.kind,
                 sources=self.sources.ids_of(antecedent),
-                kept=self.sources.ids_of(self._subset(antecedent)),
+                kept=self._kept(self._subset(antecedent)),
                 answer=self._answer(antecedent),
             )
             for antecedent in self.border()
@@ -124,7 +124,7 @@ class Account:
                 banzhaf=float(power.banzhaf),
                 shapley=float(power.shapley),
             )
-            for source, power in zip(self.sources, powers(lattice, rules), strict=True)
+            for source, power in zip(self.sources.units, powers(lattice, rules), strict=True)
         )
 
     def unresolved(self) -> tuple[Unresolved, ...]:
@@ -132,11 +132,14 @@ class Account:
         return tuple(
             Unresolved(
                 kind=self.kind,
-                kept=self.sources.ids_of(mask),
+                kept=self._kept(mask),
                 reason=encodable(self._why_unknown(mask)),
             )
             for mask in self.search.unresolved
         )
+
+    def _kept(self, mask: Mask) -> tuple[str, ...]:
+        return Arrangement.of(self.sources, mask).ids
 
     def _subset(self, antecedent: Mask) -> Mask:
         return self.kind.subset(self.search.lattice, antecedent)

@@ -13,6 +13,7 @@ from .predicates import Predicate
 from .printable import shortened
 from .probing.drivers import drive
 from .probing.judging import Judging, described, judgings
+from .probing.limiter import Limiter
 from .probing.limits import LimitReached
 from .probing.prober import Prober, Reply
 from .probing.replaying import Baseline, Replay
@@ -25,6 +26,8 @@ from .verdicts import Answer, Case, Verdict
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
 
+_SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
+
 
 @dataclass(slots=True, repr=False)
 class Inquiry:
@@ -34,10 +37,12 @@ class Inquiry:
     sources: SourceSet
     baseline: Baseline | None
     replay: Replay
+    limiter: Limiter
     predicates: Mapping[RuleKind, Predicate]
     settings: Settings
     choice: Choice
     progress: Progress | None = None
+    warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
@@ -49,7 +54,7 @@ class Inquiry:
         self._prober = Prober(
             self.question,
             self.replay,
-            concurrency=settings.concurrency,
+            limiter=self.limiter,
             limits=self.choice.limits,
             reuse_answers=settings.reuse_answers,
             answer_without_sources=settings.answer_without_sources,
@@ -65,7 +70,7 @@ class Inquiry:
         baseline = await self._baseline()
         await self._check_judgeable(baseline.answer)
         try:
-            await self._check_repeatable(baseline.answer)
+            await self._check_repeatable(baseline)
         except LimitReached as limit:
             self._stop(str(limit))
         await drive(tuple(self._strands), self._probe, self.settings.concurrency)
@@ -77,6 +82,7 @@ class Inquiry:
             choice=self.choice,
             strands=tuple(self._strands.values()),
             tally=self._prober.tally,
+            warnings=(*self.warnings, *baseline.warnings),
             notes=tuple(self.notes),
         ).explanation()
 
@@ -104,20 +110,26 @@ class Inquiry:
                     f"the application failed on all {len(self.sources)} sources, so there is no "
                     f"answer to explain; make it answer first: {reply.error}"
                 ) from reply.cause
-            baseline = Baseline(reply.answer, replays=1)
+            baseline = Baseline(reply.answer, reply.answer, replays=1)
         else:
             baseline = self.baseline
             tally.baseline += baseline.replays
-            tally.spend(baseline.answer.usage or {})
+            tally.spend(baseline.usage)
         self._prober.baseline = baseline.answer
-        if baseline.replays:
-            # A logged answer is no replay: the full set is then probed like any other.
-            self._prober.remember(self._full, Reply(baseline.answer))
+        if baseline.current is not None:
+            # Otherwise the full set is probed like any other.
+            self._prober.remember(self._full, Reply(baseline.current))
         return baseline
 
-    async def _check_repeatable(self, first: Answer) -> None:
-        """Replays the full set once more: a predicate that disagrees with itself explains nothing."""
-        if not self.settings.check_repeatable:
+    async def _check_repeatable(self, baseline: Baseline) -> None:
+        """Replays the full set once more: a predicate that disagrees with itself explains nothing.
+
+        That a logged answer is no longer given is no such disagreement, but is said first.
+        """
+        first = baseline.current
+        if baseline.logged and first is not None:
+            await self._compare_with_log(baseline.answer, first)
+        if not self.settings.check_repeatable and (first is not None or not baseline.logged):
             return
         self._prober.charge()
         self._prober.tally.repeat_check += 1
@@ -125,8 +137,14 @@ class Inquiry:
         if reply.answer is None:
             self.notes.append(f"the repeat check failed: {reply.error}")
             return
-        for judging in self._distinct_judgings():
-            await self._compare(judging, first, reply.answer)
+        if baseline.logged and first is None:
+            await self._compare_with_log(baseline.answer, reply.answer)
+        else:
+            for judging in self._distinct_judgings():
+                verdicts = await self._verdicts(judging, first or baseline.answer, reply.answer)
+                if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
+                    answers = ((first or baseline.answer).text, reply.answer.text)
+                    raise AnswerNotRepeatable(str(judging.base), answers, baseline.notes)
         self._prober.remember(self._full, reply)
 
     async def _check_judgeable(self, answer: Answer) -> None:
@@ -147,14 +165,21 @@ class Inquiry:
         """One for each base predicate: a negation is judged by its base."""
         return {s.judging.base: s.judging for s in reversed(self._strands.values())}.values()
 
-    async def _compare(self, judging: Judging, first: Answer, second: Answer) -> None:
-        kept = self.sources.sources
-        verdicts = {
-            (await judging.judge(Case(self.question, first, answer, kept))).verdict
-            for answer in (first, second)
-        }
-        if {Verdict.HOLDS, Verdict.BREAKS} <= verdicts:
-            raise AnswerNotRepeatable(str(judging.base), (first.text, second.text))
+    async def _compare_with_log(self, logged: Answer, current: Answer) -> None:
+        for judging in self._distinct_judgings():
+            then, now = await self._verdicts(judging, logged, current)
+            if then is not now:
+                self.warnings.append(
+                    f"the logged answer is not what the application answers on these sources now: "
+                    f"{str(judging.base)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
+                    f"{_SAID[now]} for {shortened(current.text, 200)!r}. What follows is about what it "
+                    "answers now"
+                )
+
+    async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
+        kept, against = self.sources.sources, self._prober.baseline
+        cases = [Case(self.question, against, answer, kept) for answer in (first, second)]
+        return [(await judging.judge(case)).verdict for case in cases]
 
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
         strand = self._strands[search]

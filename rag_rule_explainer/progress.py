@@ -20,3 +20,15 @@ class Progress(Protocol):
     def __call__(self, report: ProgressReport, /) -> None:
         """Takes in one report."""
         ...
+
+
+def together(first: Progress | None, second: Progress | None) -> Progress | None:
+    """Both told, where there are two."""
+    if first is None or second is None:
+        return first or second
+
+    def both(report: ProgressReport) -> None:
+        first(report)
+        second(report)
+
+    return both

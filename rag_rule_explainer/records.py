@@ -15,11 +15,15 @@ Relation = Literal["absolute", "relative"]
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A source as it was retrieved. ``metadata``: what of it JSON can say."""
+    """A source as it was retrieved. ``metadata``: what of it JSON can say.
+
+    ``pinned``: every replay retained it, so no rule names it.
+    """
 
     id: str
     text: str
     metadata: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,14 @@ def _digest(identity: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The retrieved sources in the order in which the application shows them to its model."""
+    """The retrieved sources in the order in which the application shows them to its model.
+
+    ``pinned``: the ids of those that every arrangement retains (the paper's c, the context that is not
+    up for explanation). They are no units, so no rule can name them.
+    """
 
     sources: tuple[Source, ...]
+    pinned: frozenset[str] = frozenset()
     by_bit: tuple[tuple[Mask, Source], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,34 +64,47 @@ class SourceSet:
                     f"the id {source.id!r} stands for two sources; give each source its own id"
                 )
             seen.add(source.id)
-        pairs = ((self.lattice.bit(unit), source) for unit, source in enumerate(self.sources))
+        lattice = self.lattice
+        bits = (lattice.bit(unit) for unit in range(lattice.size))
+        pairs = ((self._pin if each.id in self.pinned else next(bits), each) for each in self.sources)
         object.__setattr__(self, "by_bit", tuple(pairs))
 
     @classmethod
-    def of(cls, sources: "Iterable[Source | str]") -> "SourceSet":
+    def of(cls, sources: "Iterable[Source | str]", pinned: Iterable[str] = ()) -> "SourceSet":
         """The sources as a set; plain texts are named D1, D2, … by their place.
 
-        Raises InvalidInput for no sources at all, an empty id, or an id used twice.
+        Raises InvalidInput for no sources at all, an empty id, an id used twice, a pinned id that is
+        none of theirs, or nothing left to explain by.
         """
         if isinstance(sources, (str, bytes)):
             raise InvalidInput("sources is one string; pass a list with a Source for each document")
         named = tuple(_named(source, place) for place, source in enumerate(sources, start=1))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")
-        return cls(named)
+        return cls(named, _pinned(pinned, tuple(source.id for source in named)))
+
+    @property
+    def units(self) -> tuple[Source, ...]:
+        """The sources that rules may name: all but the pinned ones, in order."""
+        return tuple(each for each in self.sources if each.id not in self.pinned)
 
     @property
     def lattice(self) -> Lattice:
-        """The lattice of all subsets of these sources, one unit each."""
-        return Lattice(len(self.sources))
+        """The lattice of all subsets of the units."""
+        return Lattice(len(self.sources) - len(self.pinned))
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids, in order."""
         return tuple(source.id for source in self.sources)
 
+    @property
+    def _pin(self) -> Mask:
+        """A bit beyond those of all units, which every arrangement has."""
+        return 1 << self.lattice.size
+
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
-        """The ids of a mask's sources, in order."""
+        """The ids of a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
 
     def __len__(self) -> int:
@@ -94,6 +112,21 @@ class SourceSet:
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.sources)
+
+
+def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
+    if isinstance(given, str):
+        raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
+    pinned = frozenset(given)
+    unknown = sorted(map(str, pinned.difference(ids)))
+    if unknown:
+        raise InvalidInput(
+            f"pinned names {', '.join(map(repr, unknown))}, which is no source; "
+            f"the sources are {', '.join(map(repr, ids[:20]))}"
+        )
+    if len(pinned) == len(ids):
+        raise InvalidInput("every source is pinned, so there is nothing to explain by; pin fewer")
+    return pinned
 
 
 def _named(source: "Source | str", place: int) -> Source:
@@ -118,7 +151,9 @@ class Arrangement:
 
     @classmethod
     def of(cls, sources: SourceSet, mask: Mask) -> "Arrangement":
-        """The arrangement of a mask: its sources, in the order of the set."""
+        """The arrangement of a mask: its sources and the pinned ones, in the order of the set."""
+        if sources.pinned:
+            mask |= 1 << sources.lattice.size
         return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
 
     @property

@@ -7,6 +7,7 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -146,9 +147,40 @@ def test_a_given_baseline_is_not_asked_for() -> None:
     assert [finding.sources for finding in explanation.retention_rules] == [("D2", "D4")]
 
 
-def test_a_logged_answer_that_no_longer_comes_is_not_explained() -> None:
-    with pytest.raises(AnswerNotRepeatable):
-        Explainer(answering(PAIR)).explain("?", sources(4), baseline=Answer("take iron"))
+@pytest.mark.parametrize("check_repeatable", [True, False])
+def test_that_a_logged_answer_no_longer_comes_is_said_first(check_repeatable: bool) -> None:
+    replay = answering(PAIR)
+    explainer = Explainer(replay, check_repeatable=check_repeatable)
+    explanation = explainer.explain("?", sources(4), baseline=Answer("take iron"))
+    assert explanation.counts.repeat_check == 1
+    assert replay.calls.count(frozenset({"D1", "D2", "D3", "D4"})) == 1
+    first = str(explanation).splitlines()[0]
+    assert first.startswith("WARNING: the logged answer is not what the application answers")
+    assert "'take iron'" in first
+    assert "'take calcium'" in first
+    assert explanation.retention_rules == ()
+
+
+def test_pinned_sources_are_always_there_and_in_no_rule() -> None:
+    replay = answering(PAIR)
+    explanation = Explainer(replay).explain("?", sources(4), pinned=["D2", "D3"])
+    assert all({"D2", "D3"} <= kept for kept in replay.calls)
+    assert {finding.sources for finding in explanation.rules} == {("D4",)}
+    assert [source.id for source in explanation.sources if source.pinned] == ["D2", "D3"]
+    assert (explanation.counts.probes, explanation.rules[0].applicable) == (4, 2)
+    assert all({"D2", "D3"} <= set(probe.kept) for probe in explanation.probes)
+    assert all({"D2", "D3"} <= set(witness.kept) for witness in explanation.witnesses)
+    assert {index.source for index in explanation.importance} == {"D1", "D4"}
+    assert Explanation.model_validate_json(explanation.model_dump_json()) == explanation
+
+
+@pytest.mark.parametrize(
+    ("pinned", "complaint"),
+    [(["D9"], "'D9'"), ("D1", "list of ids"), (["D1", "D2"], "nothing to explain by")],
+)
+def test_pinned_ids_that_cannot_be_pinned(pinned: Any, complaint: str) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        Explainer(answering(PAIR)).explain("?", sources(2), pinned=pinned)
 
 
 def test_the_empty_rule_holds_always() -> None:

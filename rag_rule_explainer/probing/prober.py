@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import anyio
 import anyio.to_thread
 
-from ..errors import NoSourcesCaptured, ReplayMissedGate
+from ..errors import NoSourcesCaptured, UntrueReplay
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .judging import Judging, described
+from .limiter import Limiter
 from .limits import LimitReached, Limits
 from .memo import Memo
-from .replaying import Replay
+from .replaying import Replay, UnusableReply
 
 
 @dataclass(slots=True)
@@ -58,6 +59,8 @@ class Reply(NamedTuple):
     @property
     def error(self) -> str:
         """The error in one line; empty where there is an answer."""
+        if isinstance(self.cause, UnusableReply):
+            return self.cause.reason
         return "" if self.cause is None else described(self.cause)
 
 
@@ -85,7 +88,7 @@ class Prober:
         question: str,
         replay: Replay,
         *,
-        concurrency: int,
+        limiter: Limiter,
         limits: Limits,
         reuse_answers: bool = True,
         answer_without_sources: str | None = None,
@@ -97,7 +100,8 @@ class Prober:
         self._is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
             getattr(replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
         )
-        self._threads = anyio.CapacityLimiter(concurrency)
+        self._limiter = limiter
+        self._threads = anyio.CapacityLimiter(limiter.size)
         self._limits = limits
         self._reuse = reuse_answers
         self._without_sources = answer_without_sources
@@ -121,13 +125,18 @@ class Prober:
             return Reply(Answer(self._without_sources or "", note="answered without the application"))
         started = time.perf_counter()
         try:
-            given = await self._ask(arrangement.sources)
-            # The common case first: asking whether something is awaitable is slow.
-            if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
-                given = await given
+            async with self._limiter.aslot():
+                started = time.perf_counter()
+                given = await self._ask(arrangement.sources)
+                # The common case first: asking whether something is awaitable is slow.
+                if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
+                    given = await given
             answer = Answer.of(given)
-        except (ReplayMissedGate, NoSourcesCaptured):
+        except (UntrueReplay, NoSourcesCaptured):
             raise
+        except UnusableReply as unusable:
+            self.tally.spend(unusable.usage or {})
+            return Reply(None, time.perf_counter() - started, unusable)
         except (Exception, SystemExit) as error:
             return Reply(None, time.perf_counter() - started, error)
         except anyio.get_cancelled_exc_class() as error:

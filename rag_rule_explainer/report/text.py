@@ -35,6 +35,8 @@ def lines(explanation: Explanation) -> Iterator[Text]:
     """The report line by line, styled."""
     yield _labelled("Question", explanation.question)
     yield _labelled("Answer", explanation.baseline.text)
+    for warning in explanation.warnings:
+        yield Text(f"WARNING: {shortened(printable(warning), 1000)}", style="bold red")
     yield from _sources(explanation)
     for kind in explanation.predicates:
         yield from _rules(explanation, kind)
@@ -79,8 +81,9 @@ def _sources(explanation: Explanation) -> Iterator[Text]:
     yield from _heading(f"Sources ({len(explanation.sources)}, {_SCOPES[explanation.scope]})")
     width = _width(source.id for source in explanation.sources)
     for source in explanation.sources:
+        pinned = " (pinned)" if source.pinned else ""
         yield Text.assemble(
-            "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90)
+            "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90), pinned
         )
 
 
@@ -134,7 +137,7 @@ def _importance(indices: Sequence[Importance]) -> Iterator[Text]:
 
 def _cost(explanation: Explanation) -> Iterator[Text]:
     counts = explanation.counts
-    n = len(explanation.sources)
+    n = sum(not source.pinned for source in explanation.sources)
     subsets = str(1 << n) if n <= FAMILY_LIMIT else f"2^{n}"
     yield from _heading("Cost")
     yield Text(

@@ -7,16 +7,25 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("langchain", "langchain_rag_rule_explainer") from error
 
+from . import retrieval, state, tools  # noqa: F401 -- each says what it intercepts
+from .attaching import explained
 from .chat import chat_replay
+from .explained import AnswerChunk, Explained, ExplainedStr
+from .gates import GatedRetriever, gate
 from .lexical import BM25Retriever, lexical_chain
 from .offline import OfflineChatModel
-from .runnable import Explained, RuleExplainer
+from .runnable import RuleExplainer
 
 __all__ = [
+    "AnswerChunk",
     "BM25Retriever",
     "Explained",
+    "ExplainedStr",
+    "GatedRetriever",
     "OfflineChatModel",
     "RuleExplainer",
     "chat_replay",
+    "explained",
+    "gate",
     "lexical_chain",
 ]

@@ -1,71 +1,161 @@
 """One input to an application: its recorded baseline, then its replays."""
 
 import re
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from langchain_core.callbacks import UsageMetadataCallbackHandler
-from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.utils import coro_with_context
+from langsmith.run_helpers import tracing_context
 
 from rag_rule_explainer import (
     Answer,
     BaselineFailed,
+    InvalidInput,
     NoSourcesCaptured,
     RagRuleError,
-    ReplayMissedGate,
     Source,
 )
-from rag_rule_explainer.probing.replaying import Baseline, Captured, Recording, Serving, taking_part
+from rag_rule_explainer.probing.conduct import Conduct, OnNoRetrieval
+from rag_rule_explainer.probing.gating import Captured, OnNewQuery, Recording, Serving
+from rag_rule_explainer.probing.replaying import Baseline, UnusableReply
 
-from .documents import copied, sources_of
-from .interception import wrap_loaded_classes
-from .reading import AnswerOf, plain, tokens
+from .brought import DocumentLike, as_documents
+from .documents import copied
+from .finding import Found, documents_found, identify
+from .participation import Participation, participating
+from .patching import wrap_loaded_classes
+from .reading import AnswerOf, plain, texts_in, tokens
+from .state import State
+from .watching import Watch
+
+WantedScope: TypeAlias = Literal["seen", "retrieved"]
+REPLAY_TAG = "rag-rule-replay"
+BASELINE_TAG = "rag-rule-baseline"
 
 # What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
 _TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
+_LONGEST_NAME = 60
 
 
-@dataclass(slots=True)
-class ApplicationRun:
-    """Runs ``application`` on ``given``, first recording what it retrieves, then on parts of that."""
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an application is recorded and replayed; the same for every input.
 
-    application: Runnable[Any, Any]
+    See ``RuleExplainer`` for what the fields mean.
+    """
+
+    answer_of: AnswerOf
+    retrievers: tuple[object, ...] = ()
+    scope: WantedScope = "seen"
+    on_new_query: OnNewQuery | None = None
+    on_no_retrieval: OnNoRetrieval = "error"
+    stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    allow_length: bool = False
+    trace_replays: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is asked about: the input, and what the caller says about its sources and its answer.
+
+    ``baseline``: a logged answer, or an output of the application. ``live``: the baseline is the user's
+    own run, which writes to real histories, checkpoints and memories.
+    """
+
     given: Any
     question: str
-    answer_of: AnswerOf
     config: RunnableConfig
-    _input: Any = None
-    _usage: UsageMetadataCallbackHandler = field(default_factory=UsageMetadataCallbackHandler)
-    _recording: Recording[Document] = field(default_factory=lambda: Recording(sources_of))
-    _captured: Captured[Document] | None = None
+    documents: Sequence[DocumentLike] | None = None
+    add_documents: Sequence[DocumentLike] = ()
+    pinned: tuple[str, ...] = ()
+    baseline: Any = None
+    live: bool = False
 
-    def __post_init__(self) -> None:
+
+class ApplicationRun:
+    """Runs ``application`` on a case: first on everything, recording, then on parts of that."""
+
+    def __init__(self, application: Runnable[Any, Any], case: Case, manner: Manner) -> None:
+        if case.documents is not None and case.add_documents:
+            raise InvalidInput("documents= and add_documents= were both given; add them to documents")
+        self.application = application
+        self.case = case
+        self._manner = manner
         # What one run does to its input must not reach another run, nor the record of it.
-        self._input = copied(self.given)
+        self._input = copied(case.given)
+        self._captured: Captured[Found] | None = None
+        self._conduct: Conduct | None = None
+        self._first = self._baseline_participation()
+
+    def anew(self) -> "ApplicationRun":
+        """The same, as if nothing had been run."""
+        return ApplicationRun(self.application, self.case, self._manner)
+
+    def _baseline_participation(self) -> Participation:
+        only = self._manner.retrievers
+        gate: Recording[Found] | Serving[Found]
+        if self.case.documents is None:
+            added = (
+                documents_found(as_documents(self.case.add_documents)) if self.case.add_documents else []
+            )
+            gate = Recording(identify, added, only)
+        else:
+            brought = documents_found(as_documents(self.case.documents))
+            self._captured = Captured.brought(brought, identify, only)
+            gate = self._captured.replaying(self._captured.sources)
+        return self._participation(gate, State(live=self.case.live))
+
+    def _participation(self, gate: Recording[Found] | Serving[Found], state: State) -> Participation:
+        watch = Watch(allow_length=self._manner.allow_length)
+        return Participation(gate, watch, state, self._manner.stub_tools)
 
     def baseline(self) -> Any:
-        """The application's output on its own retrieval, which is recorded, through its sync entry.
+        """The application's output on everything, through its sync entry.
 
         Raises BaselineFailed where the application raises.
         """
-        with self._recording_what_is_retrieved() as config:
+        with self._running_first() as config:
             return self.application.invoke(copied(self._input), config)
 
     async def abaseline(self) -> Any:
         """The same through its async entry."""
-        with self._recording_what_is_retrieved() as config:
+        with self._running_first() as config:
             return await self.application.ainvoke(copied(self._input), config)
 
-    @contextmanager
-    def _recording_what_is_retrieved(self) -> Generator[RunnableConfig, None, None]:
+    def stream(self) -> Iterator[Any]:
+        """The same, chunk by chunk. The consumer's context takes part in nothing."""
+        context, stack = copy_context(), ExitStack()
         try:
-            with taking_part(self._recording):
-                yield merge_configs(self.config, {"callbacks": [self._usage]})
+            config = context.run(stack.enter_context, self._running_first())
+            chunks = context.run(self.application.stream, copied(self._input), config)
+            while (chunk := context.run(_next, stack, chunks)) is not _END:
+                yield chunk
+        finally:
+            context.run(stack.close)
+
+    async def astream(self) -> AsyncIterator[Any]:
+        """The same through its async entry."""
+        context, stack = copy_context(), ExitStack()
+        try:
+            config = context.run(stack.enter_context, self._running_first())
+            chunks = context.run(self.application.astream, copied(self._input), config)
+            while (chunk := await coro_with_context(_anext(stack, chunks), context)) is not _END:
+                yield chunk
+        finally:
+            context.run(stack.close)
+
+    @contextmanager
+    def _running_first(self) -> Generator[RunnableConfig, None, None]:
+        tagged: RunnableConfig = {"tags": [BASELINE_TAG]}
+        try:
+            with participating(self._first):
+                yield merge_configs(self.case.config, tagged)
         except RagRuleError:
             raise
         except Exception as error:
@@ -75,68 +165,154 @@ class ApplicationRun:
             ) from error
 
     def recorded(self, output: Any) -> tuple[Sequence[Source], Baseline]:
-        """What was retrieved, and the answer. Raises NoSourcesCaptured where nothing was seen."""
-        self._captured = self._recording.captured()
-        if not self._captured.sources:
-            raise NoSourcesCaptured(_why_nothing(self._recording.retrievals))
+        """What was retrieved, and the answer.
+
+        Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
+        """
+        first, gate = self._first, self._first.gate
+        if first.watch.fault:
+            raise BaselineFailed(
+                f"{first.watch.fault}, so there is no answer to explain; make it answer first"
+            )
+        retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
+        if isinstance(gate, Recording):
+            self._captured = gate.captured(self._on_new_query())
+        if self._captured is None or not retrievals or not self._captured.sources:
+            raise NoSourcesCaptured(_why_nothing(retrievals))
+        return self._understood(self._captured, self._read(output, first.watch), replays=1)
+
+    def of_another_run(
+        self, captured: Captured[Found], output: Any, watch: Watch, before: Mapping[Any, Any]
+    ) -> tuple[Sequence[Source], Baseline]:
+        """The same for a run of the user's own that was recorded, and is not made again."""
+        self._first.state.before.update(before)
+        self._first.watch.requests[:] = watch.requests
+        self._captured = captured
+        return self._understood(captured, self._read(output, watch), replays=0)
+
+    def _understood(
+        self, captured: Captured[Found], current: Answer, replays: int
+    ) -> tuple[Sequence[Source], Baseline]:
+        case = self.case
+        conduct = Conduct.of(
+            captured.sources,
+            self._first.watch.requests,
+            scope=self._manner.scope,
+            constant=texts_in(self._input),
+            pinned=case.pinned,
+            on_no_retrieval=self._manner.on_no_retrieval,
+        )
+        self._conduct = conduct
+        logged = None if case.baseline is None else self._logged(case.baseline)
         baseline = Baseline(
-            self._answer(output, self._usage),
-            replays=1,
+            current if logged is None else logged,
+            None if conduct.held_out else current,
+            logged=logged is not None,
+            replays=replays,
+            usage=(current.usage or {}) if replays else {},
             input=plain(self._input),
-            scope="retrieved",
+            scope=conduct.scope,
+            held_out=conduct.held_out,
+            warnings=tuple(self._warnings()),
+            notes=conduct.notes,
             versions={"langchain-core": version("langchain-core")},
         )
-        return self._captured.sources, baseline
+        return conduct.units, baseline
+
+    def _logged(self, given: Any) -> Answer:
+        return (
+            Answer.of(given)
+            if isinstance(given, (str, Answer))
+            else Answer.of(self._manner.answer_of(given))
+        )
+
+    def _warnings(self) -> Iterable[str]:
+        stubs = self._manner.stub_tools
+        acting = self._first.tools - self._first.retrieving_tools - set(stubs)
+        for tool in sorted(acting):
+            yield (
+                f"the tool {tool!r} retrieved nothing in the baseline and runs again in every replay; if "
+                f"it changes anything, pass stub_tools={{{tool!r}: its result}}"
+            )
+
+    def _on_new_query(self) -> OnNewQuery:
+        # Whoever calls tools writes its queries itself, and anew in every run.
+        return self._manner.on_new_query or ("filter" if self._first.tools else "kept")
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._serving(kept) as (serving, usage, config):
+        with self._replaying(kept) as (run, config):
             output = self.application.invoke(copied(self._input), config)
-        return self._served(output, serving, usage)
+        return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        with self._serving(kept) as (serving, usage, config):
+        with self._replaying(kept) as (run, config):
             output = await self.application.ainvoke(copied(self._input), config)
-        return self._served(output, serving, usage)
+        return self._checked(output, kept, run)
 
     @contextmanager
-    def _serving(
+    def _replaying(
         self, kept: Sequence[Source]
-    ) -> Generator[tuple[Serving[Document], UsageMetadataCallbackHandler, RunnableConfig], None, None]:
+    ) -> Generator[tuple[Participation, RunnableConfig], None, None]:
         if self._captured is None:
             raise RuntimeError("recorded() comes before the first replay")
-        # A retriever class may have been imported since the last replay.
+        # A retriever or a store may have been imported since the last replay.
         wrap_loaded_classes()
-        serving, usage = self._captured.replaying(kept), UsageMetadataCallbackHandler()
+        run = self._participation(self._captured.replaying(kept), self._first.state.of_a_replay())
+        ids = ",".join(source.id for source in kept)
         traced: RunnableConfig = {
-            "callbacks": [usage],
-            "run_name": "rag_rule_replay",
-            "tags": ["rag-rule-replay"],
-            "metadata": {"rag_rule_kept": ",".join(source.id for source in kept)},
+            "run_name": f"rag_rule_replay[{ids if len(ids) <= _LONGEST_NAME else f'{len(kept)} sources'}]",
+            "tags": [REPLAY_TAG],
+            "metadata": {"rag_rule_kept": ids},
         }
-        with taking_part(serving):
-            yield serving, usage, merge_configs(_of_a_new_run(self.config), traced)
+        config = merge_configs(_of_a_new_run(self.case.config), traced)
+        with participating(run), ExitStack() as untraced:
+            if not self._manner.trace_replays:
+                config["callbacks"] = []
+                untraced.enter_context(tracing_context(enabled=False))
+            yield run, config
 
-    def _served(
-        self, output: Any, serving: Serving[Document], usage: UsageMetadataCallbackHandler
-    ) -> Answer:
-        if not serving.served:
-            raise ReplayMissedGate(
-                "a replay was answered without a retrieval that could be intercepted, so the answer "
-                "says nothing about the documents it was to be given. Retrieve inside the chain, with "
-                "a BaseRetriever that is looked up when it is called, or explain your own function of "
-                "(question, sources) with rag_rule_explainer.Explainer"
-            )
-        answer = self._answer(output, usage)
-        remarks = "; ".join(filter(None, (answer.note, *sorted(serving.remarks))))
-        return replace(answer, note=remarks)
+    def _checked(self, output: Any, kept: Sequence[Source], run: Participation) -> Answer:
+        if self._conduct is None or not isinstance(run.gate, Serving):
+            raise RuntimeError("recorded() comes before the first replay")
+        serving = cast("Serving[object]", run.gate)
+        if run.watch.fault and serving.refused is None:
+            raise UnusableReply(run.watch.fault, tokens(run.watch.usage_metadata.values()))
+        answer = self._read(output, run.watch)
+        return self._conduct.checked(answer, kept, serving, run.watch.requests)
 
-    def _answer(self, output: Any, usage: UsageMetadataCallbackHandler) -> Answer:
-        answer = Answer.of(self.answer_of(output))
+    def _read(self, output: Any, watch: Watch) -> Answer:
+        answer = Answer.of(self._manner.answer_of(output))
         # Every model the application asked, not just the one whose message is its output.
-        spent = {**(answer.usage or {}), **(tokens(usage.usage_metadata.values()) or {})}
+        spent = {**(answer.usage or {}), **(tokens(watch.usage_metadata.values()) or {})}
         return replace(answer, usage=spent or None)
+
+
+_END = object()
+
+
+def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
+    try:
+        return next(chunks)
+    except StopIteration:
+        return _END
+    except Exception as error:
+        # Through the block the run is made in, which tells whose fault it is.
+        if open_until_then.__exit__(type(error), error, error.__traceback__):
+            return _END
+        raise
+
+
+async def _anext(open_until_then: ExitStack, chunks: AsyncIterator[Any]) -> Any:
+    try:
+        return await anext(chunks)
+    except StopAsyncIteration:
+        return _END
+    except Exception as error:
+        if open_until_then.__exit__(type(error), error, error.__traceback__):
+            return _END
+        raise
 
 
 def is_async_only(failed: BaselineFailed) -> bool:
@@ -158,9 +334,8 @@ def _why_nothing(retrievals: int) -> str:
             "explain its answer by; check the query and the index"
         )
     return (
-        "the application answered without a retrieval that could be seen: only LangChain BaseRetriever "
-        "calls made inside its run are. Retrieve inside the chain with a retriever "
-        "(vector_store.as_retriever()); use the retriever itself, not a method taken off it beforehand "
-        "(retriever.invoke); or explain your own function of (question, sources) with "
+        "the application answered without a retrieval that could be seen: those of LangChain retrievers "
+        "and vector stores made inside its run are. Wrap any other search, and one in a thread of its own, "
+        "in gate(...) where it is called; or explain your own function of (question, sources) with "
         "rag_rule_explainer.Explainer"
     )

@@ -15,26 +15,51 @@ from rag_rule_explainer import Source
 
 _NAMING_METADATA = ("source", "title", "file_path", "url")
 _DIGITS = (4, 8, 16, 64)
+_VOLATILE = re.compile(
+    r"score|distance|similarity|relevance|rank$|rerank|retrieved|timestamp|latency|^_?id$"
+)
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
-def sources_of(documents: Sequence[Document]) -> list[Source]:
-    """The source of each document, in their order; equal documents give equal sources.
+def sources_of(batches: Sequence[Sequence[Document]]) -> list[list[Source]]:
+    """The source of each document of each retrieval; equal documents give equal sources.
 
-    A document is known by ``Document.id`` and its content, without an id by its content and metadata.
-    Its source is named after its id, else after the metadata that names it (source, title, …), with as
-    much of a hash of what it is known by as tells apart documents of one name.
+    A document is known by its content and its ``Document.id``, without an id by its content and what in
+    its metadata does not change from call to call. Where another retrieval returned the same content
+    under another id, as stores with random ids do, both are one source; within one retrieval they are
+    two. A source is named after its id, else after the metadata that names it (source, title, …), with
+    as much of a hash of what it is known by as tells apart documents of one name.
     """
-    identities = [_identity(document) for document in documents]
-    names = _distinct(dict(zip(identities, map(_name, documents), strict=True)))
+    known = _identities(batches)
+    first: dict[str, Document] = {}
+    for identities, documents in zip(known, batches, strict=True):
+        for identity, document in zip(identities, documents, strict=True):
+            first.setdefault(identity, document)
+    names = _distinct({identity: _name(document) for identity, document in first.items()})
     return [
-        Source(
-            id=names[identity],
-            text=document.page_content,
-            metadata=document.metadata,
-        )
-        for identity, document in zip(identities, documents, strict=True)
+        [Source(names[each], first[each].page_content, first[each].metadata) for each in identities]
+        for identities in known
     ]
+
+
+def _identities(batches: Sequence[Sequence[Document]]) -> list[list[str]]:
+    alike: dict[str, list[str]] = {}
+    """By content and lasting metadata: the identities of that content so far."""
+    known: list[list[str]] = []
+    for documents in batches:
+        own = [_identity(document) for document in documents]
+        taken = set(own)
+        identities: list[str] = []
+        for document, identity in zip(documents, own, strict=True):
+            same = alike.setdefault(_content(document), [])
+            others = (each for each in same if each not in taken)
+            chosen = identity if identity in same or document.id is None else next(others, identity)
+            taken.add(chosen)
+            if chosen not in same:
+                same.append(chosen)
+            identities.append(chosen)
+        known.append(identities)
+    return known
 
 
 def copies(documents: Iterable[Document]) -> list[Document]:
@@ -52,9 +77,21 @@ def copied(given: Any) -> Any:
 
 def _identity(document: Document) -> str:
     known_by = [document.id, document.page_content]
-    if document.id is None:
-        known_by.append(described(document.metadata))
-    return hashlib.sha256(json.dumps(known_by).encode()).hexdigest()
+    return _hashed(_content(document) if document.id is None else json.dumps(known_by))
+
+
+def _content(document: Document) -> str:
+    lasting = {key: value for key, value in document.metadata.items() if not _is_volatile(key, value)}
+    return json.dumps([document.page_content, described(lasting)])
+
+
+def _is_volatile(key: str, value: object) -> bool:
+    """True for what a search says of its own doing: scores, distances, times."""
+    return isinstance(value, float) or _VOLATILE.search(str(key).casefold()) is not None
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def described(value: Any) -> str:

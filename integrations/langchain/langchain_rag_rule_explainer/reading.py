@@ -1,6 +1,6 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -48,6 +48,20 @@ def answer_in(output: Any) -> Answer:
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
     )
+
+
+def texts_in(given: Any) -> Iterator[str]:
+    """Every string in an input, however deep, and the text of every message."""
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, BaseMessage):
+        yield given.text
+    elif isinstance(given, Mapping):
+        for value in cast("Mapping[Any, Any]", given).values():
+            yield from texts_in(value)
+    elif isinstance(given, (list, tuple)):
+        for value in cast("Sequence[Any]", given):
+            yield from texts_in(value)
 
 
 def plain(given: Any) -> Any:

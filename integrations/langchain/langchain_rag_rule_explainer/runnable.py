@@ -1,61 +1,68 @@
 """RuleExplainer: a Runnable around an existing chain."""
 
-from dataclasses import dataclass
-from typing import Any, Generic, cast
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
+from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import (
-    BaselineFailed,
-    Explainer,
-    Explanation,
-    InvalidInput,
-    Progress,
-    Settings,
-    SettingsFields,
-)
+from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, Settings, SettingsFields
 from rag_rule_explainer.predicates import PredicateLike
-from rag_rule_explainer.probing.loop import run_blocking
-from rag_rule_explainer.probing.replaying import going_on
+from rag_rule_explainer.probing.conduct import OnNoRetrieval
+from rag_rule_explainer.probing.gating import OnNewQuery
 
-from .application import ApplicationRun, is_async_only
-from .interception import intercepting
+from .application import ApplicationRun, Case, Manner, WantedScope
+from .brought import DocumentLike
+from .call import Call
+from .explained import Explained, added
+from .participation import participation
+from .progressing import ProgressEvents
 from .reading import AnswerOf, QuestionOf, answer_in, question_in
-
-
-@dataclass(frozen=True, slots=True)
-class Explained(Generic[Output]):
-    """What the application put out, and the rules its answer obeys."""
-
-    output: Output
-    explanation: Explanation
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     """Explains the answers of a LangChain application, which it leaves as it is.
 
-    ``application``: any Runnable, or what a chain can be made of, such as a function, whose retrieval
-    goes through a ``BaseRetriever``, however deep inside.
+    ``application``: any Runnable, or what a chain can be made of, such as a function. Its retrieval is
+    seen wherever it calls a ``BaseRetriever`` or searches a ``VectorStore``, however deep inside; for
+    anything else there is ``gate``. ``retrievers``: only these instances are recorded and served; all
+    others retrieve as ever.
+
     ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
-    output; by default str, messages, and dicts with the usual keys are understood. The rest is as for
-    ``rag_rule_explainer.Explainer``.
+    output; by default str, messages, and dicts with the usual keys are understood.
+
+    ``scope``: "seen" explains by the documents whose text was recognised in what the model was sent, and
+    serves no others; "retrieved" by all that retrieval returned. ``on_new_query``: what a replay is
+    served that asks what the baseline never asked: everything "kept" (the default for chains), what is
+    kept of a live retrieval ("filter", the default where tools are called), or "error".
+    ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
+    accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
+    cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces.
+
+    The rest is as for ``rag_rule_explainer.Explainer``; a ``max_concurrency`` in the config of a call
+    takes the place of ``concurrency``, and bounds what all calls with that value have in flight together.
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded documents served instead of retrieving: through its sync entry under
     ``explain`` and ``invoke`` (unless it has none), its async entry under ``aexplain`` and ``ainvoke``.
+    Message histories, checkpoints and memories are replayed on copies; ``explain`` leaves the real ones
+    as they were, ``invoke`` as one ordinary run would.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     application: Runnable[Any, Any]
     question_of: QuestionOf = question_in
-    answer_of: AnswerOf = answer_in
+    _manner: Manner = PrivateAttr()
     _explainer: Explainer = PrivateAttr()
+    _explainers: dict[int, Explainer] = PrivateAttr(default_factory=dict[int, Explainer])
+    _make: Callable[[int | None], Explainer] = PrivateAttr()
 
     def __init__(
         self,
@@ -65,38 +72,85 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         omission_predicate: PredicateLike | None = None,
         question_of: QuestionOf = question_in,
         answer_of: AnswerOf = answer_in,
+        retrievers: Sequence[object] = (),
+        scope: WantedScope = "seen",
+        on_new_query: OnNewQuery | None = None,
+        on_no_retrieval: OnNoRetrieval = "error",
+        stub_tools: Mapping[str, Any] | None = None,
+        allow_length: bool = False,
+        trace_replays: bool = True,
         settings: Settings | None = None,
         progress: Progress | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
-        super().__init__(application=coerced, question_of=question_of, answer_of=answer_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
-        self._explainer = Explainer(
-            predicate=predicate,
-            omission_predicate=omission_predicate,
-            settings=settings,
-            progress=progress,
-            **fields,
+        super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
+        self._manner = Manner(
+            answer_of,
+            tuple(map(_instance, retrievers)),
+            scope,
+            on_new_query,
+            on_no_retrieval,
+            dict(stub_tools or {}),
+            allow_length,
+            trace_replays,
         )
+        chosen = Settings.of(settings, fields)
 
-    def explain(self, input: Input, config: RunnableConfig | None = None) -> Explanation:  # noqa: A002 -- as Runnable says
+        def make(concurrency: int | None) -> Explainer:
+            bounded = chosen if concurrency is None else replace(chosen, concurrency=concurrency)
+            return Explainer(
+                predicate=predicate,
+                omission_predicate=omission_predicate,
+                settings=bounded,
+                progress=progress,
+            )
+
+        self._make = make
+        self._explainer = make(None)
+
+    def explain(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Explanation:
         """The rules of the application's answer to ``input``, blocking; see ``Explainer.explain``.
 
-        Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
-        retrieve, and what ``Explainer.explain`` raises.
-        """
-        return self._explained(input, config).explanation
+        ``documents``: served instead of retrieving, so that no retriever is called: documents, texts, or
+        JSON objects as they were logged. ``add_documents``: returned by every retrieval as well.
+        ``pinned``: ids of documents that are always retained and in no rule. ``baseline``: a logged
+        answer (or output) to explain; if the application now answers otherwise, that is the first of the
+        explanation's warnings.
 
-    async def aexplain(self, input: Input, config: RunnableConfig | None = None) -> Explanation:  # noqa: A002 -- as Runnable says
+        Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
+        retrieve, SourceLeak where the model was sent a document that was left out, UnknownQuery, and
+        what ``Explainer.explain`` raises.
+        """
+        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        return self._call(case, config).explained().explanation
+
+    async def aexplain(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
-        return (await self._aexplained(input, config)).explanation
+        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        return (await self._call(case, config).aexplained()).explanation
 
     @override
     def invoke(
-        self,
-        input: Input,
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run."""
 
@@ -105,16 +159,13 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> Explained[Output]:
-            return self._explained(given, config)
+            return self._ordinary_call(given, config).explained()
 
         return self._call_with_config(explained, input, config, **kwargs)
 
     @override
     async def ainvoke(
-        self,
-        input: Input,
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run, on the caller's loop."""
 
@@ -123,40 +174,134 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> Explained[Output]:
-            return await self._aexplained(given, config)
+            return await self._ordinary_call(given, config).aexplained()
 
         return await self._acall_with_config(explained, input, config, **kwargs)
 
-    def _explained(self, given: Input, config: RunnableConfig | None) -> Explained[Output]:
-        run = self._run(given, config)
-        with intercepting():
-            try:
-                output, replay = run.baseline(), run.replay
-            except BaselineFailed as failed:
-                if not is_async_only(failed):
-                    raise
-                run = self._run(given, config)
-                output, replay = run_blocking(run.abaseline()), run.areplay
-            sources, baseline = run.recorded(output)
-            explanation = self._explainer.explain(run.question, sources, baseline, replay=replay)
-        return Explained(output, explanation)
+    @override
+    def stream(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Explained[Output]]:
+        """The output's chunks as they come, each an ``AnswerChunk``; then all of it, explained."""
+        return self.transform(iter([input]), config, **kwargs)
 
-    async def _aexplained(self, given: Input, config: RunnableConfig | None) -> Explained[Output]:
-        run = self._run(given, config)
-        with intercepting():
-            output = await run.abaseline()
-            sources, baseline = run.recorded(output)
-            explanation = await self._explainer.aexplain(
-                run.question, sources, baseline, replay=run.areplay
-            )
-        return Explained(output, explanation)
+    @override
+    async def astream(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Explained[Output]]:
+        """The same on the caller's loop."""
 
-    def _run(self, given: Input, config: RunnableConfig | None) -> ApplicationRun:
-        if going_on() is not None:
+        async def only() -> AsyncIterator[Input]:
+            yield input
+
+        async for chunk in self.atransform(only(), config, **kwargs):
+            yield chunk
+
+    @override
+    def transform(
+        self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Explained[Output]]:
+        """``stream`` of an input that is streamed itself."""
+
+        def streamed(
+            given: Iterator[Input],
+            run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
+            config: RunnableConfig,
+        ) -> Iterator[Explained[Output]]:
+            return self._ordinary_call(_whole(given), config).streamed()
+
+        return self._transform_stream_with_config(input, streamed, config, **kwargs)
+
+    @override
+    async def atransform(
+        self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Explained[Output]]:
+        """The same on the caller's loop."""
+
+        async def streamed(
+            given: AsyncIterator[Input],
+            run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
+            config: RunnableConfig,
+        ) -> AsyncIterator[Explained[Output]]:
+            whole = _whole([each async for each in given])
+            async for chunk in self._ordinary_call(whole, config).astreamed():
+                yield chunk
+
+        async for chunk in self._atransform_stream_with_config(input, streamed, config, **kwargs):
+            yield chunk
+
+    @property
+    @override
+    def InputType(self) -> Any:
+        """The application's."""
+        return self.application.InputType
+
+    @property
+    @override
+    def OutputType(self) -> Any:
+        """``Explained``."""
+        return Explained
+
+    @override
+    def get_graph(self, config: RunnableConfig | None = None) -> Graph:
+        """The application's graph, and its explanation after that."""
+        graph = self.application.get_graph(config)
+        last, explained = graph.last_node(), graph.add_node(self, id="RuleExplainer")
+        if last is not None:
+            graph.add_edge(last, explained)
+        return graph
+
+    def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call:
+        """A call about a run that was made elsewhere, and is not made again."""
+        return self._call(self._case(given, config), config)
+
+    def _ordinary_call(self, given: Any, config: RunnableConfig) -> Call:
+        case = replace(self._case(given, config), live=True)
+        call = self._call(case, config)
+        call.events = ProgressEvents(config)
+        return call
+
+    def _case(
+        self,
+        given: Any,
+        config: RunnableConfig | None,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Case:
+        if participation() is not None:
             raise InvalidInput(
                 "a RuleExplainer was invoked inside an application that is being explained; "
                 "put the application it wraps (.application) in its place"
             )
-        return ApplicationRun(
-            self.application, given, self.question_of(given), self.answer_of, config or {}
+        if isinstance(pinned, str):
+            raise InvalidInput(f"pinned is the string {pinned!r}; pass a list of ids")
+        question = self.question_of(given)
+        return Case(given, question, config or {}, documents, add_documents, tuple(pinned), baseline)
+
+    def _call(self, case: Case, config: RunnableConfig | None) -> Call:
+        return Call(
+            ApplicationRun(self.application, case, self._manner), self._bounded(config), ProgressEvents()
         )
+
+    def _bounded(self, config: RunnableConfig | None) -> Explainer:
+        bound = (config or {}).get("max_concurrency")
+        if bound is None:
+            return self._explainer
+        # One for each bound, so that all calls under it share what it bounds.
+        return self._explainers.setdefault(bound, self._make(bound))
+
+
+def _whole(chunks: Iterable[Any]) -> Any:
+    whole: Any = None
+    for place, chunk in enumerate(chunks):
+        whole = added(whole, chunk) if place else chunk
+    return whole
+
+
+def _instance(retriever: object) -> object:
+    """The retriever itself, where it was given with a config bound to it."""
+    while isinstance(retriever, RunnableBinding):
+        retriever = cast("RunnableBinding[Any, Any]", retriever).bound
+    return retriever

@@ -14,11 +14,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.documents import sources_of
-from langchain_rag_rule_explainer.interception import intercepting, wrap_loaded_classes
+from langchain_rag_rule_explainer.patching import intercepting, wrap_loaded_classes
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ReplayMissedGate
-from rag_rule_explainer.probing.replaying import Captured, Recording, taking_part
+from rag_rule_explainer.probing.gating import Captured, Recording, taking_part
 from tests.integrations.langchain.chains import (
     BAD,
     Counting,

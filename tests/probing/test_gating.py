@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.probing.replaying import (
+from rag_rule_explainer.probing.gating import (
     NEW_RETRIEVAL,
     SEVERAL_RESULTS,
     Recording,
@@ -10,8 +10,12 @@ from rag_rule_explainer.probing.replaying import (
 )
 
 
-def identify(documents: Sequence[str]) -> list[Source]:
+def sources(documents: Sequence[str]) -> list[Source]:
     return [Source(document, document) for document in documents]
+
+
+def identify(batches: Sequence[Sequence[str]]) -> list[list[Source]]:
+    return [sources(batch) for batch in batches]
 
 
 def test_every_document_is_one_source_in_order_of_first_appearance() -> None:
@@ -46,7 +50,7 @@ def test_where_the_baseline_had_several_results_all_that_are_kept_are_served_and
     recording.record(("instance 1", "class"), ["a"], None)
     recording.record(("instance 2", "class"), ["b"], None)
     recording.record(("instance 3", "other"), ["c"], None)
-    serving = recording.captured().replaying(identify(["b", "a"]))
+    serving = recording.captured().replaying(sources(["b", "a"]))
     assert serving.serve(("instance 7", "class")) == ["a", "b"]
     assert serving.remarks == {SEVERAL_RESULTS}
 
@@ -55,7 +59,7 @@ def test_the_same_result_several_times_is_no_question() -> None:
     recording = Recording(identify)
     for _ in range(3):
         recording.record(("q",), ["a", "b"], None)
-    serving = recording.captured().replaying(identify(["b"]))
+    serving = recording.captured().replaying(sources(["b"]))
     assert serving.serve(("q",)) == ["b"]
     assert serving.remarks == set()
 

@@ -1,0 +1,89 @@
+"""``explained``: a chain that attaches the rules of its answers to its own output."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
+
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.base import RunnableLike
+from langchain_core.runnables.graph import Graph
+from langchain_core.runnables.utils import Input, Output
+from pydantic import ConfigDict
+from typing_extensions import override
+
+from .explained import AnswerChunk, Explained, attached, last_chunk
+from .runnable import RuleExplainer
+
+
+def explained(chain: RunnableLike[Input, Output], **parameters: Any) -> Runnable[Input, Output]:
+    """The chain, whose outputs carry the rules they obey as ``rag_rules``, JSON-friendly.
+
+    An AIMessage carries them in its ``response_metadata``; a dict or a graph's state under that key, and
+    on its last AIMessage; a str is a ``str`` with the attribute ``.rag_rules``; anything else comes as an
+    ``Explained``. ``parameters``: as for ``RuleExplainer``, which may also be given itself.
+    """
+    if isinstance(chain, RuleExplainer):
+        return ExplainedChain(explainer=cast("RuleExplainer[Any, Any]", chain))
+    return ExplainedChain(explainer=RuleExplainer(chain, **parameters))
+
+
+class ExplainedChain(RunnableSerializable[Input, Output]):
+    """See ``explained``."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    explainer: RuleExplainer[Any, Any]
+
+    @override
+    def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
+        """The output of the chain, with its rules."""
+        done: Explained[Any] = self.explainer.invoke(input, config, **kwargs)
+        return attached(done.output, done.explanation)
+
+    @override
+    async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
+        """The same on the caller's loop."""
+        done: Explained[Any] = await self.explainer.ainvoke(input, config, **kwargs)
+        return attached(done.output, done.explanation)
+
+    @override
+    def stream(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Output]:
+        """The chain's chunks, then one that adds the rules."""
+        before: Any = None
+        for chunk in self.explainer.stream(input, config, **kwargs):
+            yield _chunk(chunk, before)
+            before = chunk.output
+
+    @override
+    async def astream(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Output]:
+        """The same on the caller's loop."""
+        before: Any = None
+        async for chunk in self.explainer.astream(input, config, **kwargs):
+            yield _chunk(chunk, before)
+            before = chunk.output
+
+    @property
+    @override
+    def InputType(self) -> Any:
+        """The chain's."""
+        return self.explainer.application.InputType
+
+    @property
+    @override
+    def OutputType(self) -> Any:
+        """The chain's."""
+        return self.explainer.application.OutputType
+
+    @override
+    def get_graph(self, config: RunnableConfig | None = None) -> Graph:
+        """The chain's."""
+        return self.explainer.application.get_graph(config)
+
+
+def _chunk(chunk: Explained[Any], before: Any) -> Any:
+    if isinstance(chunk, AnswerChunk):
+        return cast("AnswerChunk[Any]", chunk).output
+    return last_chunk(before, chunk.explanation)

@@ -1,0 +1,124 @@
+"""What comes back: an application's output beside its explanation, or with the rules attached to it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.runnables.utils import AddableDict, Output
+from typing_extensions import override
+
+from rag_rule_explainer import Explanation, InvalidInput
+
+T = TypeVar("T")
+KEY = "rag_rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Explained(Generic[Output]):
+    """What the application put out, and the rules its answer obeys."""
+
+    output: Output
+    explanation: Explanation
+
+
+class AnswerChunk(Explained[Output]):
+    """A piece of an output that is still being streamed; pieces add up, the explanation comes last.
+
+    Asking it for its ``explanation`` raises InvalidInput.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, output: Output) -> None:
+        object.__setattr__(self, "output", output)
+
+    @override
+    def __getattribute__(self, name: str) -> Any:
+        if name == "explanation":
+            raise InvalidInput("the explanation is not known yet; it comes with the stream's last chunk")
+        return super().__getattribute__(name)
+
+    @override
+    def __repr__(self) -> str:
+        return f"AnswerChunk(output={self.output!r})"
+
+    def __add__(self, other: Explained[Output]) -> Explained[Output]:
+        if isinstance(other, AnswerChunk):
+            return AnswerChunk(added(self.output, other.output))
+        # The last chunk of a stream holds the whole output.
+        return other
+
+
+def added(total: Any, chunk: Any) -> Any:
+    """Two chunks of an output as one; the later one where they cannot be added."""
+    if isinstance(total, dict) and isinstance(chunk, dict) and not isinstance(total, AddableDict):
+        total = AddableDict(cast("dict[str, Any]", total))
+    try:
+        return total + chunk
+    except TypeError:
+        return chunk
+
+
+class ExplainedStr(str):
+    """An answer with the explanation of its rules, JSON-friendly, as ``rag_rules``."""
+
+    rag_rules: dict[str, Any]
+
+    def __new__(cls, text: str, rag_rules: dict[str, Any]) -> "ExplainedStr":
+        """The text with its rules."""
+        made = super().__new__(cls, text)
+        made.rag_rules = rag_rules
+        return made
+
+    def __radd__(self, before: str) -> "ExplainedStr":
+        """Text before it, as the earlier chunks of a stream are, keeps the rules."""
+        return ExplainedStr(str.__add__(before, self), self.rag_rules)
+
+    @override
+    def __reduce__(self) -> Any:
+        return ExplainedStr, (str(self), self.rag_rules)
+
+
+def attached(output: Any, explanation: Explanation) -> Any:
+    """The output with ``rag_rules``, the explanation as JSON-like data, on a copy of it.
+
+    An AIMessage has it in its ``response_metadata``; a dict, or a graph's state, under the key
+    ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else ``Explained``.
+    """
+    rules = explanation.model_dump(mode="json")
+    if isinstance(output, AIMessage):
+        return _on_message(output, rules)
+    if isinstance(output, str):
+        return ExplainedStr(output, rules)
+    if isinstance(output, Mapping):
+        state = dict(cast("Mapping[str, Any]", output))
+        if isinstance(state.get("messages"), list):
+            state["messages"] = _on_last(cast("list[Any]", state["messages"]), rules)
+        return {**state, KEY: rules}
+    return Explained(output, explanation)
+
+
+def last_chunk(output: Any, explanation: Explanation) -> Any:
+    """What completes a stream of the output's chunks to ``attached(output, explanation)``."""
+    rules = explanation.model_dump(mode="json")
+    if isinstance(output, AIMessageChunk):
+        return AIMessageChunk(content="", id=output.id, response_metadata={KEY: rules})
+    if isinstance(output, str):
+        return ExplainedStr("", rules)
+    if isinstance(output, Mapping):
+        return AddableDict({KEY: rules})
+    return attached(output, explanation)
+
+
+def _on_message(message: AIMessage, rules: dict[str, Any]) -> AIMessage:
+    return message.model_copy(update={"response_metadata": {**message.response_metadata, KEY: rules}})
+
+
+def _on_last(messages: list[Any], rules: dict[str, Any]) -> list[BaseMessage]:
+    places = [place for place, message in enumerate(messages) if isinstance(message, AIMessage)]
+    if not places:
+        return messages
+    copy = list(messages)
+    copy[places[-1]] = _on_message(copy[places[-1]], rules)
+    return copy

@@ -1,0 +1,218 @@
+"""``gate``: for searches that interception cannot see, by hand."""
+
+import inspect
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast, overload
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+from langchain_core.vectorstores import VectorStore
+from pydantic import ConfigDict
+from typing_extensions import override
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.probing.gating import GoingOn, going_on, rejoining
+
+from .documents import described
+from .finding import ItemOf, Shape, TextOf
+from .retrieval import SEARCHES, Asked, adriven, asked_part, driven, is_async_search, searching
+
+Search = TypeVar("Search", bound=Callable[..., Any])
+
+
+@overload
+def gate(search: BaseRetriever) -> BaseRetriever: ...
+@overload
+def gate(search: VectorStore) -> VectorStore: ...
+@overload
+def gate(search: Search, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Search: ...
+@overload
+def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any: ...
+
+
+def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any:
+    """The same search, visible to explanations: a retriever, a store, a tool or a function.
+
+    For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
+    Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
+    run wherever it is then called: ``executor.submit(gate(retriever.invoke), query)`` is seen although
+    the thread knows nothing of the run.
+
+    A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
+    with a text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an
+    item of a document (for ``documents=``). A function that returns one string found one source.
+
+    Raises InvalidInput for what is no search.
+    """
+    shape = Shape(text_of=text_of, item_of=item_of)
+    if isinstance(search, GatedRetriever):
+        return search
+    if isinstance(search, BaseTool):
+        return _gated_tool(search, shape)
+    if isinstance(search, BaseRetriever):
+        return GatedRetriever(search=search, joined=going_on())
+    if isinstance(search, Runnable):
+        return GatedRetriever(search=cast("Runnable[str, list[Document]]", search), joined=going_on())
+    if isinstance(search, VectorStore) or any(map(SEARCHES.fullmatch, dir(type(search)))):
+        return _gated_store(search, shape)
+    if callable(search):
+        return _gated_function(search, shape)
+    raise InvalidInput(
+        f"a {type(search).__name__} cannot be gated; pass a retriever, a vector store, or a function "
+        "from a query to documents"
+    )
+
+
+class GatedRetriever(BaseRetriever):
+    """A retriever whose documents explanations see and may leave out; see ``gate``."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    search: Runnable[str, list[Document]]
+    joined: Any = None
+
+    @override
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        return self.search.invoke(query, {"callbacks": run_manager.get_child()}, **kwargs)
+
+    @override
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        return await self.search.ainvoke(query, {"callbacks": run_manager.get_child()}, **kwargs)
+
+    @override
+    def invoke(self, input: str, config: Any = None, **kwargs: Any) -> list[Document]:
+        with _joining(self.joined):
+            return super().invoke(input, config, **kwargs)
+
+    @override
+    async def ainvoke(self, input: str, config: Any = None, **kwargs: Any) -> list[Document]:
+        with _joining(self.joined):
+            return await super().ainvoke(input, config, **kwargs)
+
+
+@contextmanager
+def _joining(run: GoingOn | None) -> Generator[None, None, None]:
+    """Inside, what a gate was made in goes on, also in a thread that knows nothing of it."""
+    if run is None or run.closed or going_on() is not None:
+        yield
+    else:
+        with rejoining(run):
+            yield
+
+
+def _gated_function(search: Callable[..., Any], shape: Shape) -> Callable[..., Any]:
+    joined = going_on()
+
+    def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+        said = described((args, kwargs))
+        return Asked(
+            gated, ((id(gated), said), (_name(search), said)), str(args[0] if args else ""), shape
+        )
+
+    @wraps(search)
+    def sync(*args: Any, **kwargs: Any) -> Any:
+        with _joining(joined):
+            part = asked_part(gated)
+            if part is None:
+                return search(*args, **kwargs)
+            return driven(asked(args, kwargs).retrieval(part), lambda: search(*args, **kwargs))
+
+    @wraps(search)
+    async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+        with _joining(joined):
+            part = asked_part(gated)
+            if part is None:
+                return await search(*args, **kwargs)
+            return await adriven(asked(args, kwargs).retrieval(part), lambda: search(*args, **kwargs))
+
+    gated = asynchronous if _is_async(search) else sync
+    return gated
+
+
+def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
+    functions = {name: getattr(tool, name, None) for name in ("func", "coroutine")}
+    if getattr(tool, "response_format", "content") != "content" or not any(functions.values()):
+        raise InvalidInput(
+            f"what the tool {tool.name!r} returns cannot be taken apart by sources; "
+            "gate the search that it calls"
+        )
+    gated = {name: _gated_function(each, shape) for name, each in functions.items() if each}
+    return tool.model_copy(update=gated)
+
+
+def _gated_store(store: Any, shape: Shape) -> Any:
+    """An object of a class of its own, whose searches are gated; everything else is the store's."""
+    joined, kind = going_on(), cast("type[Any]", type(store))
+
+    def delegate(name: str) -> Any:
+        real = getattr(kind, name)
+
+        @wraps(real)
+        def call(_self: object, *args: Any, **kwargs: Any) -> Any:
+            return getattr(store, name)(*args, **kwargs)
+
+        @wraps(real)
+        async def acall(_self: object, *args: Any, **kwargs: Any) -> Any:
+            return await getattr(store, name)(*args, **kwargs)
+
+        if not SEARCHES.fullmatch(name):
+            return call
+        is_async = is_async_search(name)
+        scored = Shape(_scored(name, shape), shape.text_of, shape.item_of)
+        search = searching(name, acall if is_async else call, scored)
+
+        @wraps(real)
+        def join(self: object, *args: Any, **kwargs: Any) -> Any:
+            with _joining(joined):
+                return search(self, *args, **kwargs)
+
+        @wraps(real)
+        async def ajoin(self: object, *args: Any, **kwargs: Any) -> Any:
+            with _joining(joined):
+                return await search(self, *args, **kwargs)
+
+        return ajoin if is_async else join
+
+    own = {
+        name: delegate(name)
+        for name in dir(kind)
+        if not name.startswith("_")
+        and name != "as_retriever"
+        and inspect.isfunction(inspect.getattr_static(kind, name))
+    }
+
+    def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- of the class that is made here
+        return getattr(store, name)
+
+    made: dict[str, Any] = {**own, "__getattr__": __getattr__, "__doc__": kind.__doc__}
+    if isinstance(store, VectorStore):
+        made["from_texts"] = classmethod(lambda _cls, *args, **kwargs: kind.from_texts(*args, **kwargs))
+        made["embeddings"] = property(lambda _self: store.embeddings)
+    return type(
+        f"Gated{kind.__name__}", (VectorStore if isinstance(store, VectorStore) else object,), made
+    )()
+
+
+def _scored(name: str, shape: Shape) -> bool:
+    return shape.scored or "_score" in name
+
+
+def _name(search: Callable[..., Any]) -> str:
+    return f"{getattr(search, '__module__', '')}.{getattr(search, '__qualname__', type(search).__name__)}"
+
+
+def _is_async(search: Callable[..., Any]) -> bool:
+    called = getattr(search, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+    return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(called)

@@ -1,0 +1,69 @@
+"""Notes which tools run, and lets stubs stand in for them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from langchain_core.tools import BaseTool
+from typing_extensions import override
+
+from .documents import copied
+from .participation import participation
+from .patching import Interception, intercept
+
+current_tool: ContextVar[str] = ContextVar("rag_rule_current_tool", default="")
+
+
+class StubTool(BaseTool):
+    """Returns what it was told to, with the events and the message of an ordinary tool."""
+
+    result: Any
+
+    @classmethod
+    def standing_in_for(cls, tool: BaseTool, result: Any) -> "StubTool":
+        """Has the name, the description and the parameters of the tool it stands in for."""
+        return cls(
+            name=tool.name, description=tool.description, args_schema=tool.args_schema, result=result
+        )
+
+    @override
+    def _run(self, **_: Any) -> Any:
+        return copied(self.result)
+
+
+def _running(name: str, method: Any) -> Any:
+    def stand_in(tool: BaseTool) -> BaseTool | None:
+        run = participation()
+        if run is None or isinstance(tool, StubTool):
+            return None
+        run.tools.add(tool.name)
+        return StubTool.standing_in_for(tool, run.stubs[tool.name]) if tool.name in run.stubs else None
+
+    @wraps(method)
+    def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
+        stub = stand_in(self)
+        with _inside(self.name):
+            return method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
+
+    @wraps(method)
+    async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
+        stub = stand_in(self)
+        with _inside(self.name):
+            return await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
+
+    return arun if name == "arun" else run
+
+
+@contextmanager
+def _inside(tool: str) -> Iterator[None]:
+    token = current_tool.set(tool)
+    try:
+        yield
+    finally:
+        current_tool.reset(token)
+
+
+intercept([Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running)])

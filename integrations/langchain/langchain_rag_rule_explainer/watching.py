@@ -1,0 +1,118 @@
+"""What models are sent and reply during one run, from their own events."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, cast
+from uuid import UUID
+
+from langchain_core.callbacks import UsageMetadataCallbackHandler
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, Generation, LLMResult
+from langchain_core.tracers.context import register_configure_hook
+from typing_extensions import override
+
+from rag_rule_explainer.probing.seeing import Request
+
+_STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
+_CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
+
+EMPTY = "a model reply was empty"
+CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
+HALF = "a model reply that was streamed ended without a finish_reason, as a broken connection does"
+
+
+class Watch(UsageMetadataCallbackHandler):
+    """The requests of one run, the tokens it spent, and what is wrong with its replies, if anything.
+
+    Added to every run of its context by LangChain itself, so that also models that are called without
+    a config are seen.
+    """
+
+    run_inline = True  # in the context of the model's caller, which says where the call comes from
+
+    def __init__(self, *, allow_length: bool = False) -> None:
+        super().__init__()
+        self.requests: list[Request] = []
+        self.fault = ""
+        self._allow_length = allow_length
+        self._guard = threading.Lock()
+        self._streamed: set[UUID] = set()
+        self._replies: list[str] = []
+
+    @override
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
+    ) -> None:
+        self._sent("\n\n".join(text for batch in messages for m in batch for text in _texts(m.content)))
+
+    @override
+    def on_llm_start(self, serialized: dict[str, Any], prompts: list[str], **kwargs: Any) -> None:
+        self._sent("\n\n".join(prompts))
+
+    @override
+    def on_llm_new_token(self, token: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        self._streamed.add(run_id)
+
+    @override
+    def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+        super().on_llm_end(response, **kwargs)
+        streamed = kwargs.get("run_id") in self._streamed
+        for batch in response.generations:
+            for generation in batch:
+                self._replied(cast("Generation", generation), streamed=streamed)
+
+    def _sent(self, text: str) -> None:
+        if inside_retrieval.get():
+            return  # a reranker is shown everything; the answering model is not
+        with self._guard:
+            self.requests.append(Request(text, tuple(self._replies)))
+
+    def _replied(self, generation: Generation, *, streamed: bool) -> None:
+        message = generation.message if isinstance(generation, ChatGeneration) else None
+        told = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
+        reason = next((told[key] for key in _STOP_REASONS if told.get(key)), None)
+        with self._guard:
+            self._replies.append(generation.text)
+            if str(reason).lower() in _CUT_OFF and not self._allow_length:
+                self.fault = self.fault or CUT_OFF
+            elif not generation.text and not _has_more(message):
+                self.fault = self.fault or EMPTY
+            elif streamed and reason is None and "model_provider" in told:
+                # Providers' own integrations say who they are, and always report a reason.
+                self.fault = self.fault or HALF
+
+
+watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
+inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
+register_configure_hook(watching, inheritable=True)
+
+
+def _has_more(message: BaseMessage | None) -> bool:
+    """True for a reply that says something beside its text: a tool call, a refusal, an image."""
+    if message is None:
+        return False
+    calls = message.tool_calls or message.invalid_tool_calls if isinstance(message, AIMessage) else []
+    extra = message.additional_kwargs
+    blocks = [block for block in _blocks(message.content) if block.get("type") not in (None, "text")]
+    return bool(calls or blocks or any(extra.get(key) for key in ("refusal", "function_call", "audio")))
+
+
+def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:
+    return (
+        [block for block in cast("list[Any]", content) if isinstance(block, Mapping)]
+        if isinstance(content, list)
+        else []
+    )
+
+
+def _texts(content: Any) -> Iterable[str]:
+    """Every string in a message's content, however its blocks are nested."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Mapping):
+        for value in cast("Mapping[Any, Any]", content).values():
+            yield from _texts(value)
+    elif isinstance(content, Sequence) and not isinstance(content, (bytes, bytearray)):
+        for value in cast("Sequence[Any]", content):
+            yield from _texts(value)

@@ -1,0 +1,130 @@
+"""Kept = delivered = seen: what a baseline showed its model, and whether each replay keeps to it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from ..errors import ReplayMissedGate, SourceLeak
+from ..printable import printable, shortened
+from ..sources import Source
+from ..verdicts import Answer
+from .gating import Serving
+from .replaying import Scope, UnusableReply
+from .seeing import Request, Sight
+
+OnNoRetrieval: TypeAlias = Literal["error", "accept"]
+"""Whether the answer of a replay that retrieved nothing at all counts."""
+
+SEEING_UNKNOWN = (
+    "seeing unknown: no retrieved text was recognised in what the model was sent (it is not sent to a "
+    "model that reports its requests, is transformed beyond recognition, or is too short to tell), so "
+    "the rules are about what was retrieved"
+)
+NOT_RETRIEVED = "the application chose not to retrieve"
+MISSED = (
+    "a replay was answered without a retrieval that could be intercepted, so the answer says nothing "
+    "about the sources it was to be given. Wrap the search in gate(...) where it is called, or, if the "
+    'application may decide not to retrieve, pass on_no_retrieval="accept"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What a baseline retrieved and showed, and thereby what a replay is to keep to.
+
+    ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
+    is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown.
+    """
+
+    scope: Scope
+    units: tuple[Source, ...]
+    held_out: tuple[Source, ...]
+    notes: tuple[str, ...]
+    sight: Sight
+    on_no_retrieval: OnNoRetrieval = "error"
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[Source],
+        requests: Iterable[Request],
+        *,
+        scope: Scope,
+        constant: Iterable[str] = (),
+        pinned: Iterable[str] = (),
+        on_no_retrieval: OnNoRetrieval = "error",
+    ) -> "Conduct":
+        """From what was retrieved, and what models were sent meanwhile.
+
+        Under the scope "seen", a source is held out if it could be recognised, was not, and another was.
+        ``pinned`` ones never are.
+        """
+        sight = Sight(sources, constant)
+        seen = sight.seen_in(requests)
+        if not seen:
+            actual = scope if scope == "given" else "retrieved"
+            return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
+        unseen = (sight.recognisable - seen).difference(pinned)
+        counts = f"captured {len(sources)}, the model saw {len(sources) - len(unseen)}"
+        if scope == "seen" and unseen:
+            units = tuple(source for source in sources if source.id not in unseen)
+            held_out = tuple(source for source in sources if source.id in unseen)
+            note = (
+                f"{counts}: the rules are about those it saw; the others are served in no replay "
+                '(scope="retrieved" takes them in)'
+            )
+            return cls(scope, units, held_out, (note,), sight, on_no_retrieval)
+        promoted = (f"{counts}: leaving one out may promote another that it did not see",)
+        return cls(scope, tuple(sources), (), promoted if unseen else (), sight, on_no_retrieval)
+
+    def checked(
+        self,
+        answer: Answer,
+        kept: Sequence[Source],
+        serving: Serving[object],
+        requests: Sequence[Request],
+    ) -> Answer:
+        """The answer with what it was given on it.
+
+        Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
+        that was left out, UnusableReply where a kept source was not delivered.
+        """
+        if serving.refused is not None:
+            raise serving.refused
+        ids = [source.id for source in kept]
+        seen = self.sight.seen_in(requests)
+        self._check_leaks(seen.difference(ids), serving)
+        remarks = {answer.note, *serving.remarks}
+        if not serving.served:
+            if self.on_no_retrieval == "error":
+                raise ReplayMissedGate(MISSED)
+            remarks.add(NOT_RETRIEVED)
+        else:
+            missing = [identity for identity in ids if identity not in serving.delivered]
+            if missing:
+                named = ", ".join(map(printable, missing))
+                raise UnusableReply(
+                    f"{named} not delivered: the replay did not retrieve it", answer.usage
+                )
+        unseen = serving.delivered & self.sight.recognisable - seen
+        if seen and unseen:
+            named = ", ".join(printable(identity) for identity in ids if identity in unseen)
+            remarks.add(f"{named} was retained and did not reach the model")
+        return replace(
+            answer,
+            note="; ".join(sorted(filter(None, remarks))),
+            delivered=tuple(identity for identity in ids if identity in serving.delivered),
+            seen=tuple(identity for identity in ids if identity in seen) if requests else None,
+        )
+
+    def _check_leaks(self, leaked: Iterable[str], serving: Serving[object]) -> None:
+        named = sorted(leaked)
+        if not named:
+            return
+        shown = shortened(", ".join(map(printable, named)), 200)
+        raise SourceLeak(
+            f"the text of {shown} was left out of a replay and reached the model all the same "
+            f"(the gate served {len(serving.delivered)} sources): a second retriever in a thread of its "
+            "own, a memory, or a cache. Wrap it in gate(...), turn it off while explaining, or pass the "
+            "source as pinned if it is always to be there"
+        )

@@ -1,0 +1,112 @@
+"""Which sources' texts are recognised in what a model was sent.
+
+Whole texts, and stretches of eight words that only one source has: a text may be cut, embedded in
+JSON, or surrounded by anything. What a model wrote itself during the run does not count.
+"""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..sources import Source
+
+STRETCH = 8
+"""Words in a row that do not come about by chance."""
+SHORTEST = (3, 12)
+"""Words, and characters, below which a text may be anybody's."""
+
+Stretch = tuple[str, ...]
+
+# Scripts without spaces between words are taken character by character.
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/])|[nrtbf])')
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model was sent, and what models had written before during the same run."""
+
+    text: str
+    written_before: tuple[str, ...] = ()
+
+
+class Sight:
+    """Recognises sources in requests. ``constant``: texts that reach the model in any case."""
+
+    def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
+        everywhere = {stretch for text in constant for stretch in _stretches(_words(text))}
+        words = {source.id: _words(source.text) for source in sources}
+        stretches = {identity: _stretches(of) for identity, of in words.items()}
+        owners = Counter(stretch for each in stretches.values() for stretch in each)
+        self._own = {
+            identity: frozenset(
+                stretch for stretch in each if owners[stretch] == 1 and stretch not in everywhere
+            )
+            for identity, each in stretches.items()
+            if len(words[identity]) >= STRETCH
+        }
+        spoken = [_line(of) for of in words.values()] + [_line(_words(text)) for text in constant]
+        self._short = {
+            identity: _line(of)
+            for identity, of in words.items()
+            if len(of) < STRETCH and _is_telling(of) and sum(_line(of) in other for other in spoken) == 1
+        }
+
+    @property
+    def recognisable(self) -> frozenset[str]:
+        """Ids of the sources that can be told from all others and from chance."""
+        return frozenset(self._short) | frozenset(each for each, own in self._own.items() if own)
+
+    def seen_in(self, requests: Iterable[Request]) -> frozenset[str]:
+        """Ids of the recognisable sources, all or part of whose text is in one of the requests."""
+        seen: set[str] = set()
+        for request in requests:
+            written = {s for text in request.written_before for s in _stretches(_words(text))}
+            spoken = [_line(_words(text)) for text in request.written_before]
+            for text in _readings(request.text):
+                words = _words(text)
+                shown, line = _stretches(words) - written, _line(words)
+                seen.update(identity for identity, own in self._own.items() if not own.isdisjoint(shown))
+                seen.update(
+                    identity
+                    for identity, short in self._short.items()
+                    if line.count(short) > sum(before.count(short) for before in spoken)
+                )
+        return frozenset(seen)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _stretches(words: Sequence[str]) -> set[Stretch]:
+    return set(zip(*(words[place:] for place in range(STRETCH)), strict=False))
+
+
+def _line(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _is_telling(words: Sequence[str]) -> bool:
+    fewest, shortest = SHORTEST
+    return len(words) >= fewest and sum(map(len, words)) >= shortest
+
+
+def _readings(text: str) -> Iterable[str]:
+    """The text as it is, and with the escapes of JSON and HTML undone."""
+    yield text
+    if "\\" in text:
+        yield _ESCAPE.sub(_unescaped, text)
+    if "&" in text:
+        yield html.unescape(text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, mark = found.groups()
+    if code:
+        return chr(int(code, 16))
+    return mark or " "
