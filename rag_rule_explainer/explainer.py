@@ -25,8 +25,8 @@ class Explainer:
     ``replay``: runs the application on a question and the sources it is given, sync or async, and
     returns a str or an Answer. ``predicate``: the condition of retention rules. ``omission_predicate``:
     that of omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``),
-    field by field, or both; see ``Settings``. All that one explainer has in flight at a time, over threads
-    and loops together, is bounded by ``concurrency``.
+    field by field, or both; see ``Settings``. All that one explainer has in flight at a time, over
+    threads and loops together, is bounded by ``concurrency``.
 
     Raises InvalidInput for settings or predicates that cannot be used.
     """

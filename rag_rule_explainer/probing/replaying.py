@@ -43,8 +43,8 @@ class Baseline:
     these. ``logged``: ``answer`` is from a log, so that a ``current`` that differs is news and no fault.
     ``replays``: how often the application ran for it during this call. ``input``: what the application
     was given, where that is more than the question. ``held_out``: what was retrieved and never shown to
-    the model. ``usage``: the tokens spent on it during this call. ``warnings``: what is to be read before any rule; ``notes``: what may be read after.
-    ``versions``: of what it is built with.
+    the model. ``usage``: the tokens spent on it during this call. ``warnings``: what is to be read before
+    any rule; ``notes``: what may be read after. ``versions``: of what it is built with.
     """
 
     answer: Answer

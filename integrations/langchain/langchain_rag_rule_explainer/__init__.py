@@ -7,11 +7,11 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("langchain", "langchain_rag_rule_explainer") from error
 
-from . import retrieval, state, tools  # noqa: F401 -- each says what it intercepts
 from .attaching import explained
 from .chat import chat_replay
 from .explained import AnswerChunk, Explained, ExplainedStr
 from .gates import GatedRetriever, gate
+from .handler import RuleExplanationHandler
 from .lexical import BM25Retriever, lexical_chain
 from .offline import OfflineChatModel
 from .runnable import RuleExplainer
@@ -24,6 +24,7 @@ __all__ = [
     "GatedRetriever",
     "OfflineChatModel",
     "RuleExplainer",
+    "RuleExplanationHandler",
     "chat_replay",
     "explained",
     "gate",

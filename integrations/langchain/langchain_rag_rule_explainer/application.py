@@ -1,7 +1,7 @@
 """One input to an application: its recorded baseline, then its replays."""
 
 import re
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.utils import coro_with_context
-from langsmith.run_helpers import tracing_context
+from langsmith import run_helpers
 
 from rag_rule_explainer import (
     Answer,
@@ -28,8 +28,8 @@ from rag_rule_explainer.probing.replaying import Baseline, UnusableReply
 from .brought import DocumentLike, as_documents
 from .documents import copied
 from .finding import Found, documents_found, identify
+from .interception import interception
 from .participation import Participation, participating
-from .patching import wrap_loaded_classes
 from .reading import AnswerOf, plain, texts_in, tokens
 from .state import State
 from .watching import Watch
@@ -107,7 +107,7 @@ class ApplicationRun:
             gate = Recording(identify, added, only)
         else:
             brought = documents_found(as_documents(self.case.documents))
-            self._captured = Captured.brought(brought, identify, only)
+            self._captured = Captured[Found].brought(brought, identify, only)
             gate = self._captured.replaying(self._captured.sources)
         return self._participation(gate, State(live=self.case.live))
 
@@ -164,7 +164,7 @@ class ApplicationRun:
                 f"make it answer first: {type(error).__name__}: {error}"
             ) from error
 
-    def recorded(self, output: Any) -> tuple[Sequence[Source], Baseline]:
+    def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
         """What was retrieved, and the answer.
 
         Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
@@ -179,16 +179,15 @@ class ApplicationRun:
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
             raise NoSourcesCaptured(_why_nothing(retrievals))
-        return self._understood(self._captured, self._read(output, first.watch), replays=1)
+        return self._understood(self._captured, self._read(output, first.watch), replays)
 
     def of_another_run(
-        self, captured: Captured[Found], output: Any, watch: Watch, before: Mapping[Any, Any]
+        self, recording: Recording[Found], output: Any, watch: Watch, before: Mapping[Hashable, Any]
     ) -> tuple[Sequence[Source], Baseline]:
         """The same for a run of the user's own that was recorded, and is not made again."""
-        self._first.state.before.update(before)
-        self._first.watch.requests[:] = watch.requests
-        self._captured = captured
-        return self._understood(captured, self._read(output, watch), replays=0)
+        state = State(before=dict(before))
+        self._first = Participation(recording, watch, state, tools=watch.tools)
+        return self.recorded(output, replays=0)
 
     def _understood(
         self, captured: Captured[Found], current: Answer, replays: int
@@ -258,11 +257,12 @@ class ApplicationRun:
         if self._captured is None:
             raise RuntimeError("recorded() comes before the first replay")
         # A retriever or a store may have been imported since the last replay.
-        wrap_loaded_classes()
+        interception.wrap_loaded_classes()
         run = self._participation(self._captured.replaying(kept), self._first.state.of_a_replay())
         ids = ",".join(source.id for source in kept)
+        shown = ids if len(ids) <= _LONGEST_NAME else f"{len(kept)} sources"
         traced: RunnableConfig = {
-            "run_name": f"rag_rule_replay[{ids if len(ids) <= _LONGEST_NAME else f'{len(kept)} sources'}]",
+            "run_name": f"rag_rule_replay[{shown}]",
             "tags": [REPLAY_TAG],
             "metadata": {"rag_rule_kept": ids},
         }
@@ -270,7 +270,7 @@ class ApplicationRun:
         with participating(run), ExitStack() as untraced:
             if not self._manner.trace_replays:
                 config["callbacks"] = []
-                untraced.enter_context(tracing_context(enabled=False))
+                untraced.enter_context(run_helpers.tracing_context(enabled=False))  # pyright: ignore[reportUnknownMemberType] -- a parameter of it has half a type
             yield run, config
 
     def _checked(self, output: Any, kept: Sequence[Source], run: Participation) -> Answer:
@@ -318,8 +318,13 @@ async def _anext(open_until_then: ExitStack, chunks: AsyncIterator[Any]) -> Any:
 def is_async_only(failed: BaselineFailed) -> bool:
     """True iff the application failed because some part of it has no sync entry."""
     cause = failed.__cause__
-    told = isinstance(cause, TypeError) and _TELLS_OF_ASYNC.search(str(cause)) is not None
-    return told or isinstance(cause, NotImplementedError)
+    return cause is not None and tells_of_async(f"{type(cause).__name__}: {cause}")
+
+
+def tells_of_async(error: str) -> bool:
+    """True for the errors, as text, of what has no sync entry."""
+    told = error.startswith("TypeError") and _TELLS_OF_ASYNC.search(error) is not None
+    return told or error.startswith("NotImplementedError")
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:
@@ -335,7 +340,7 @@ def _why_nothing(retrievals: int) -> str:
         )
     return (
         "the application answered without a retrieval that could be seen: those of LangChain retrievers "
-        "and vector stores made inside its run are. Wrap any other search, and one in a thread of its own, "
-        "in gate(...) where it is called; or explain your own function of (question, sources) with "
+        "and vector stores made inside its run are. Wrap any other search, or one in a thread of its "
+        "own, in gate(...) where it is called; or explain your own function of (question, sources) with "
         "rag_rule_explainer.Explainer"
     )

@@ -85,5 +85,5 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
 
 def _chunk(chunk: Explained[Any], before: Any) -> Any:
     if isinstance(chunk, AnswerChunk):
-        return cast("AnswerChunk[Any]", chunk).output
+        return chunk.output
     return last_chunk(before, chunk.explanation)

@@ -22,7 +22,8 @@ def as_documents(given: Iterable[DocumentLike]) -> list[Document]:
     Raises InvalidInput for anything else, for none at all, and for the same document twice.
     """
     if isinstance(given, (str, Mapping, Document)):
-        raise InvalidInput(f"documents is one {type(given).__name__}; pass a list")
+        name = type(cast("object", given)).__name__
+        raise InvalidInput(f"documents is one {name}; pass a list")
     documents = [_document(each, place) for place, each in enumerate(given, start=1)]
     if not documents:
         raise InvalidInput("documents is empty; pass at least one, or leave it out to retrieve")

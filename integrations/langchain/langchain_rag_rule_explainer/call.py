@@ -11,9 +11,9 @@ from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Source
 from rag_rule_explainer.probing.loop import run_blocking
 from rag_rule_explainer.probing.replaying import Baseline, Replay
 
-from .application import ApplicationRun, is_async_only
+from .application import ApplicationRun, is_async_only, tells_of_async
 from .explained import AnswerChunk, Explained, added
-from .patching import intercepting
+from .interception import interception
 from .progressing import ProgressEvents
 from .reading import tokens
 from .watching import Watch, watching
@@ -31,7 +31,7 @@ class Call:
 
     def explained(self) -> Explained[Any]:
         """Blocking, through the application's sync entry, or its async one if that is all it has."""
-        with intercepting():
+        with interception.intercepting():
             try:
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
@@ -44,13 +44,13 @@ class Call:
 
     async def aexplained(self) -> Explained[Any]:
         """On the caller's loop, through the application's async entry."""
-        with intercepting():
+        with interception.intercepting():
             output = await self._abaseline()
             return Explained(output, await self.amined(self.run.recorded(output)))
 
     def streamed(self) -> Iterator[Explained[Any]]:
         """The output's chunks as they come, then all of it, explained."""
-        with intercepting():
+        with interception.intercepting():
             output: Any = None
             with self.explainer.limiter.slot():
                 for place, chunk in enumerate(self._chunks()):
@@ -60,7 +60,7 @@ class Call:
 
     async def astreamed(self) -> AsyncIterator[Explained[Any]]:
         """The same on the caller's loop."""
-        with intercepting():
+        with interception.intercepting():
             output, begun = None, False
             async with self.explainer.limiter.aslot():
                 async for chunk in self._achunks():
@@ -96,6 +96,13 @@ class Call:
                     progress=progress,
                 )
         return _with_judge(explanation, judge)
+
+    def mined_blocking(self, recorded: Recorded) -> Explanation:
+        """``mined`` through the application's sync entry, or its async one if that is all it has."""
+        explanation = self.mined(recorded, self.run.replay)
+        if explanation.probes and all(tells_of_async(probe.error) for probe in explanation.probes):
+            return self.mined(recorded, self.run.areplay)
+        return explanation
 
     async def _abaseline(self) -> Any:
         async with self.explainer.limiter.aslot():

@@ -55,9 +55,9 @@ def added(total: Any, chunk: Any) -> Any:
     if isinstance(total, dict) and isinstance(chunk, dict) and not isinstance(total, AddableDict):
         total = AddableDict(cast("dict[str, Any]", total))
     try:
-        return total + chunk
+        return cast("Any", total) + chunk
     except TypeError:
-        return chunk
+        return cast("Any", chunk)
 
 
 class ExplainedStr(str):
@@ -84,7 +84,8 @@ def attached(output: Any, explanation: Explanation) -> Any:
     """The output with ``rag_rules``, the explanation as JSON-like data, on a copy of it.
 
     An AIMessage has it in its ``response_metadata``; a dict, or a graph's state, under the key
-    ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else ``Explained``.
+    ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else is put into
+    an ``Explained``.
     """
     rules = explanation.model_dump(mode="json")
     if isinstance(output, AIMessage):

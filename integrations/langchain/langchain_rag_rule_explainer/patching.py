@@ -1,14 +1,14 @@
 """Replaces methods on classes while somebody explains, and never longer.
 
 Each method is replaced on a root class and on every loaded subclass that defines it; afterwards each
-class is as it was. What the replacements do is told by the rooms that know (``retrieval``, ``tools``,
-``state``); all of them call through where nothing is going on, so other traffic is untouched.
+class is as it was. What the replacements do is told by the rooms that know; all of them call through
+where nothing is going on, so other traffic is untouched.
 """
 
 import re
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -41,69 +41,61 @@ class Interception:
                 waiting.extend(type.__subclasses__(current))
 
 
-_lock = threading.Lock()
-_interceptions: list[Interception] = []
-_users = 0
-_known: set[tuple[int, type]] = set()
-_wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
-"""(class, method name) -> (the method as it was, our replacement)."""
+class Patches:
+    """Replaces what the interceptions name, for as long as somebody needs it. Thread-safe."""
 
+    def __init__(self, interceptions: Iterable[Interception]) -> None:
+        self._interceptions = tuple(interceptions)
+        self._lock = threading.Lock()
+        self._users = 0
+        self._known: set[tuple[Interception, type]] = set()
+        # (class, method name) -> (the method as it was, our replacement)
+        self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
 
-def intercept(interceptions: Sequence[Interception]) -> None:
-    """Registers what is to be replaced from the next explanation on."""
-    _interceptions.extend(interceptions)
+    @contextmanager
+    def intercepting(self) -> Generator[None, None, None]:
+        """The methods are replaced inside this block. Nests, and is shared."""
+        self.start()
+        try:
+            yield
+        finally:
+            self.stop()
 
+    def start(self) -> None:
+        """To be followed by ``stop``, from whatever thread."""
+        with self._lock:
+            self._users += 1
+        self.wrap_loaded_classes()
 
-@contextmanager
-def intercepting() -> Generator[None, None, None]:
-    """The methods are replaced inside this block. Nests, and is shared."""
-    start_intercepting()
-    try:
-        yield
-    finally:
-        stop_intercepting()
+    def stop(self) -> None:
+        """Once for each ``start``; the last one makes every class what it was."""
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._unwrap()
 
+    def wrap_loaded_classes(self) -> None:
+        """Also those that were loaded since the last time; nothing once nobody explains."""
+        with self._lock:
+            # A replay that an aborted explanation left behind may come late.
+            for interception in self._interceptions if self._users else ():
+                for owner in interception.classes():
+                    if (interception, owner) not in self._known:
+                        self._known.add((interception, owner))
+                        self._wrap(owner, interception)
 
-def start_intercepting() -> None:
-    """To be followed by ``stop_intercepting``, from whatever thread."""
-    global _users  # noqa: PLW0603 -- the classes it counts the users of are global too
-    with _lock:
-        _users += 1
-    wrap_loaded_classes()
+    def _wrap(self, owner: type, interception: Interception) -> None:
+        for name, method in list(vars(owner).items()):
+            replaceable = callable(method) and (owner, name) not in self._wrapped
+            if replaceable and interception.names.fullmatch(name):
+                replacement = interception.wrapping(name, method)
+                self._wrapped[owner, name] = (method, replacement)
+                setattr(owner, name, replacement)
 
-
-def stop_intercepting() -> None:
-    """Once for each ``start_intercepting``; the last one makes every class what it was."""
-    global _users  # noqa: PLW0603
-    with _lock:
-        _users -= 1
-        if not _users:
-            _unwrap()
-
-
-def wrap_loaded_classes() -> None:
-    """Also those that were loaded since the last time; nothing once nobody explains."""
-    with _lock:
-        # A replay that an aborted explanation left behind may come late.
-        for place, interception in enumerate(_interceptions) if _users else ():
-            for owner in interception.classes():
-                if (place, owner) not in _known:
-                    _known.add((place, owner))
-                    _wrap(owner, interception)
-
-
-def _wrap(owner: type, interception: Interception) -> None:
-    for name, method in list(vars(owner).items()):
-        if interception.names.fullmatch(name) and callable(method) and (owner, name) not in _wrapped:
-            replacement = interception.wrapping(name, method)
-            _wrapped[owner, name] = (method, replacement)
-            setattr(owner, name, replacement)
-
-
-def _unwrap() -> None:
-    for (owner, name), (method, replacement) in _wrapped.items():
-        # Somebody may have wrapped ours meanwhile; ours is inert, so theirs stays as it is.
-        if vars(owner).get(name) is replacement:
-            setattr(owner, name, method)
-    _wrapped.clear()
-    _known.clear()
+    def _unwrap(self) -> None:
+        for (owner, name), (method, replacement) in self._wrapped.items():
+            # Somebody may have wrapped ours meanwhile; ours is inert, so theirs stays as it is.
+            if vars(owner).get(name) is replacement:
+                setattr(owner, name, method)
+        self._wrapped.clear()
+        self._known.clear()

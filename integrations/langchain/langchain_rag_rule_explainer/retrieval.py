@@ -6,7 +6,7 @@ its entries (``invoke``, ``ainvoke``) replaced, and as a second line its impleme
 """
 
 import re
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -26,7 +26,7 @@ from .documents import copies, described
 from .finding import Found, Shape
 from .ordinary import ordinary_recording
 from .participation import participation
-from .patching import Interception, intercept
+from .patching import Interception
 from .tools import current_tool
 from .watching import inside_retrieval
 
@@ -40,12 +40,16 @@ _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call of a search: who was asked, how it is recognised, and the shape of its results."""
+    """One call of a search: who was asked, how it is recognised, and the shape of its results.
+
+    ``event_keys``: how it is recognised where only its events were recorded.
+    """
 
     retriever: object
     keys: Keys
     query: str
     shape: Shape
+    event_keys: Keys = ()
 
     def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
         """What the caller gets. Yields where the real search is to be made, and is sent its result."""
@@ -53,7 +57,7 @@ class Asked:
         if isinstance(part, Recording):
             result = yield
             return self._recorded(part, result)
-        found: list[Found] | None = part.serve(self.keys, self.query)
+        found: list[Found] | None = part.serve((*self.keys, *self.event_keys), self.query)
         like: object = ()
         if found is None:
             like = yield
@@ -101,7 +105,7 @@ async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Aw
 
 
 @contextmanager
-def _hidden() -> Iterator[None]:
+def _hidden() -> Generator[None, None, None]:
     token = inside_retrieval.set(True)
     try:
         with taking_part(None):
@@ -119,15 +123,9 @@ def _note_tool() -> None:
 def _entry(name: str, method: Any) -> Any:
     """``BaseRetriever.invoke`` and ``ainvoke``: replays are served with the events of a retriever."""
 
-    def call(self: BaseRetriever, query: Any, kwargs: dict[str, Any]) -> tuple[GoingOn, Asked] | None:
-        part = None if isinstance(self, ServedRetriever) else asked_part(self)
-        return (
-            None if part is None else (part, Asked(self, _keys(self, query, kwargs), str(query), Shape()))
-        )
-
     @wraps(method)
     def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002
-        called = call(self, input, kwargs)
+        called = _call(self, input, kwargs)
         if called is None:
             return method(self, input, config, **kwargs)
         part, asked = called
@@ -138,7 +136,7 @@ def _entry(name: str, method: Any) -> Any:
 
     @wraps(method)
     async def ainvoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002
-        called = call(self, input, kwargs)
+        called = _call(self, input, kwargs)
         if called is None:
             return await method(self, input, config, **kwargs)
         part, asked = called
@@ -150,26 +148,29 @@ def _entry(name: str, method: Any) -> Any:
     return ainvoke if name == "ainvoke" else invoke
 
 
+def _call(retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]) -> tuple[GoingOn, Asked] | None:
+    """A call that takes part in something, and in what."""
+    part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
+    if part is None:
+        return None
+    given = {key: value for key, value in kwargs.items() if key != "run_manager"}
+    events = (named_key(retriever.get_name(), query),)
+    return part, Asked(retriever, _keys(retriever, query, given), str(query), Shape(), events)
+
+
 def _implementation(name: str, method: Any) -> Any:
     """``_get_relevant_documents``, where an entry was taken off before it was replaced."""
 
-    def call(self: BaseRetriever, query: Any, kwargs: dict[str, Any]) -> tuple[GoingOn, Asked] | None:
-        part = None if isinstance(self, ServedRetriever) else asked_part(self)
-        given = {key: value for key, value in kwargs.items() if key != "run_manager"}
-        return (
-            None if part is None else (part, Asked(self, _keys(self, query, given), str(query), Shape()))
-        )
-
     @wraps(method)
     def get(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:
-        called = call(self, query, kwargs)
+        called = _call(self, query, kwargs)
         if called is None:
             return method(self, query, *args, **kwargs)
         return driven(called[1].retrieval(called[0]), lambda: method(self, query, *args, **kwargs))
 
     @wraps(method)
     async def aget(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:
-        called = call(self, query, kwargs)
+        called = _call(self, query, kwargs)
         if called is None:
             return await method(self, query, *args, **kwargs)
         retrieval = called[1].retrieval(called[0])
@@ -231,6 +232,11 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
     return (id(retriever), asked), made_alike
 
 
+def named_key(name: str, query: object) -> Hashable:
+    """How a retrieval is recognised of which only the events are known."""
+    return "named", name, str(query)
+
+
 class ServedRetriever(BaseRetriever):
     """Returns the documents it was made with, with the events of an ordinary retriever."""
 
@@ -260,10 +266,8 @@ class ServedRetriever(BaseRetriever):
 
 
 _RETRIEVERS = ("langchain_core.retrievers", "BaseRetriever")
-intercept(
-    [
-        Interception(*_RETRIEVERS, re.compile("a?invoke"), _entry),
-        Interception(*_RETRIEVERS, re.compile("_a?get_relevant_documents"), _implementation),
-        Interception("langchain_core.vectorstores.base", "VectorStore", SEARCHES, searching),
-    ]
+INTERCEPTIONS = (
+    Interception(*_RETRIEVERS, re.compile("a?invoke"), _entry),
+    Interception(*_RETRIEVERS, re.compile("_a?get_relevant_documents"), _implementation),
+    Interception("langchain_core.vectorstores.base", "VectorStore", SEARCHES, searching),
 )

@@ -64,7 +64,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     _explainers: dict[int, Explainer] = PrivateAttr(default_factory=dict[int, Explainer])
     _make: Callable[[int | None], Explainer] = PrivateAttr()
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: RunnableLike[Input, Output],
         *,
@@ -250,6 +250,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         if last is not None:
             graph.add_edge(last, explained)
         return graph
+
+    @property
+    def retrievers(self) -> tuple[object, ...]:
+        """The only instances that are recorded and served; empty for all of them."""
+        return self._manner.retrievers
 
     def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call:
         """A call about a run that was made elsewhere, and is not made again."""

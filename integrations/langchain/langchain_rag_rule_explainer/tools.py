@@ -1,7 +1,7 @@
 """Notes which tools run, and lets stubs stand in for them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from .documents import copied
 from .participation import participation
-from .patching import Interception, intercept
+from .patching import Interception
 
 current_tool: ContextVar[str] = ContextVar("rag_rule_current_tool", default="")
 
@@ -58,7 +58,7 @@ def _running(name: str, method: Any) -> Any:
 
 
 @contextmanager
-def _inside(tool: str) -> Iterator[None]:
+def _inside(tool: str) -> Generator[None, None, None]:
     token = current_tool.set(tool)
     try:
         yield
@@ -66,4 +66,4 @@ def _inside(tool: str) -> Iterator[None]:
         current_tool.reset(token)
 
 
-intercept([Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running)])
+INTERCEPTIONS = (Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running),)

@@ -35,6 +35,7 @@ class Watch(UsageMetadataCallbackHandler):
         super().__init__()
         self.requests: list[Request] = []
         self.fault = ""
+        self.tools: set[str] = set()
         self._allow_length = allow_length
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
@@ -49,6 +50,10 @@ class Watch(UsageMetadataCallbackHandler):
     @override
     def on_llm_start(self, serialized: dict[str, Any], prompts: list[str], **kwargs: Any) -> None:
         self._sent("\n\n".join(prompts))
+
+    @override
+    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, **kwargs: Any) -> None:
+        self.tools.add(str(kwargs.get("name") or (serialized or {}).get("name")))
 
     @override
     def on_llm_new_token(self, token: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -99,11 +104,8 @@ def _has_more(message: BaseMessage | None) -> bool:
 
 
 def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:
-    return (
-        [block for block in cast("list[Any]", content) if isinstance(block, Mapping)]
-        if isinstance(content, list)
-        else []
-    )
+    listed = cast("list[Any]", content) if isinstance(content, list) else []
+    return [cast("Mapping[str, Any]", block) for block in listed if isinstance(block, Mapping)]
 
 
 def _texts(content: Any) -> Iterable[str]:

@@ -14,7 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.documents import sources_of
-from langchain_rag_rule_explainer.patching import intercepting, wrap_loaded_classes
+from langchain_rag_rule_explainer.interception import interception
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ReplayMissedGate
@@ -137,9 +137,9 @@ def test_a_class_defined_while_explaining_is_intercepted_from_the_next_replay_on
 
 def test_nested_and_overlapping_uses_share_the_wrapping() -> None:
     with ExitStack() as first, ExitStack() as second:
-        first.enter_context(intercepting())
+        first.enter_context(interception.intercepting())
         wrapped = vars(BaseRetriever)["invoke"]
-        second.enter_context(intercepting())
+        second.enter_context(interception.intercepting())
         assert vars(BaseRetriever)["invoke"] is wrapped
         first.close()
         assert vars(BaseRetriever)["invoke"] is wrapped
@@ -243,7 +243,7 @@ def test_a_cancelled_explanation_unwraps() -> None:
 
 
 def test_once_nobody_explains_a_late_replay_wraps_nothing() -> None:
-    wrap_loaded_classes()
+    interception.wrap_loaded_classes()
     assert are_as_before()
 
 
@@ -267,7 +267,7 @@ def test_a_wrapper_put_on_top_meanwhile_is_left_alone_and_ours_below_it_is_inert
         Watched.invoke = theirs
 
     retriever = Watched(documents=named("abcd"))
-    with intercepting():
+    with interception.intercepting():
         watch()
         theirs = vars(Watched)["invoke"]
         with taking_part(captured("abcd").replaying(())):
@@ -296,7 +296,7 @@ def test_a_thread_that_outlives_its_replay_retrieves_live() -> None:
             return "bad" if "b" in texts(found) else "good"
 
         chain = retriever | step(answer)
-        with intercepting():
+        with interception.intercepting():
             # The classes stay wrapped on purpose: what makes it inert is that its replay has ended.
             explanation = explainer_of(chain).explain("?")
             assert retriever.live == ["?"]
@@ -319,7 +319,7 @@ def test_a_task_that_outlives_its_replay_retrieves_live() -> None:
             outliving.append(asyncio.create_task(late()))
             return "bad" if "b" in texts(found) else "good"
 
-        with intercepting():
+        with interception.intercepting():
             explanation = await explainer_of(retriever | step(answer)).aexplain("?")
             assert retriever.live == ["?"]
             proceed.set()
@@ -333,7 +333,7 @@ def test_a_task_that_outlives_its_replay_retrieves_live() -> None:
 def test_a_closed_serving_serves_nobody() -> None:
     retriever = retriever_of("ab")
     serving = captured("ab").replaying(())
-    with intercepting():
+    with interception.intercepting():
         with taking_part(serving):
             context = copy_context()
             assert retriever.invoke("?") == []

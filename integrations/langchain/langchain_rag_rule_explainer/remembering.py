@@ -1,0 +1,59 @@
+"""What an application remembered just before an ordinary run, as far as can be told from outside."""
+
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+from langchain_core.runnables.history import RunnableWithMessageHistory
+
+from .checkpoints import checkpoint_key, real_checkpoint
+from .histories import history_key
+from .memories import memory_key
+
+
+def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) -> RunnableConfig:
+    """The config of a run, from what LangChain puts of it into the metadata of its events."""
+    names = {"thread_id", *(spec.id for spec in application.config_specs)}
+    return {"configurable": {name: metadata[name] for name in sorted(names) if name in metadata}}
+
+
+def remembered(application: Runnable[Any, Any], config: RunnableConfig) -> dict[Hashable, Any]:
+    """By the keys under which its runs will ask for it; to be called before the run reads or writes.
+
+    What can only be read asynchronously is left out: it is then read when it is first needed.
+    """
+    found: dict[Hashable, Any] = {}
+    configurable = dict(config.get("configurable", {}))
+    checkpointer = getattr(_inner(application), "checkpointer", None)
+    memory = getattr(_inner(application), "memory", None)
+    history = _with_history(application)
+    with suppress(Exception):
+        if hasattr(checkpointer, "get_tuple") and configurable.get("thread_id"):
+            place = {"configurable": {"checkpoint_ns": "", **configurable}}
+            found[checkpoint_key(checkpointer, place)] = real_checkpoint(checkpointer, place)
+    with suppress(Exception):
+        if history is not None:
+            names = [spec.id for spec in history.history_factory_config]
+            asked = [configurable[name] for name in names]
+            real = history.get_session_history(*asked)
+            found[history_key(history, configurable)] = list(real.messages)
+    with suppress(Exception):
+        if hasattr(memory, "load_memory_variables"):
+            found[memory_key(memory)] = memory.load_memory_variables({})  # pyright: ignore[reportOptionalMemberAccess]
+    return found
+
+
+def _inner(application: Runnable[Any, Any]) -> Any:
+    inner: Any = application
+    while isinstance(inner, RunnableBinding):
+        inner = inner.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return inner  # pyright: ignore[reportUnknownVariableType]
+
+
+def _with_history(application: Any) -> RunnableWithMessageHistory | None:
+    while isinstance(application, RunnableBinding):
+        if isinstance(application, RunnableWithMessageHistory):
+            return application
+        application = application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return application if isinstance(application, RunnableWithMessageHistory) else None
