@@ -19,14 +19,14 @@ def identify(batches: Sequence[Sequence[str]]) -> list[list[Source]]:
 
 
 def test_every_document_is_one_source_in_order_of_first_appearance() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     recording.record(("first",), ["b", "a"], None)
     recording.record(("second",), ["a", "c", "a"], None)
     assert [source.id for source in recording.captured().sources] == ["b", "a", "c"]
 
 
 def test_a_replay_is_served_the_kept_ones_of_the_same_retrieval() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     recording.record(("q1",), ["a", "b"], None)
     recording.record(("q2",), ["b", "c"], None)
     captured = recording.captured()
@@ -37,7 +37,7 @@ def test_a_replay_is_served_the_kept_ones_of_the_same_retrieval() -> None:
 
 
 def test_a_less_specific_key_serves_where_the_specific_one_is_new() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     recording.record(("instance 1", "class"), ["a"], None)
     recording.record(("instance 2", "class"), ["b"], None)
     captured = recording.captured()
@@ -46,7 +46,7 @@ def test_a_less_specific_key_serves_where_the_specific_one_is_new() -> None:
 
 
 def test_where_the_baseline_had_several_results_all_that_are_kept_are_served_and_it_is_said() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     recording.record(("instance 1", "class"), ["a"], None)
     recording.record(("instance 2", "class"), ["b"], None)
     recording.record(("instance 3", "other"), ["c"], None)
@@ -56,7 +56,7 @@ def test_where_the_baseline_had_several_results_all_that_are_kept_are_served_and
 
 
 def test_the_same_result_several_times_is_no_question() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     for _ in range(3):
         recording.record(("q",), ["a", "b"], None)
     serving = recording.captured().replaying(sources(["b"]))
@@ -65,7 +65,7 @@ def test_the_same_result_several_times_is_no_question() -> None:
 
 
 def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     recording.record(("q1",), ["a", "b"], None)
     recording.record(("q2",), ["b", "c"], None)
     captured = recording.captured()
@@ -75,7 +75,7 @@ def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
 
 
 def test_a_recording_that_has_ended_records_nothing_more() -> None:
-    recording = Recording(identify)
+    recording = Recording[str](identify)
     with taking_part(recording):
         assert going_on() is recording
     with taking_part(recording):
@@ -84,14 +84,14 @@ def test_a_recording_that_has_ended_records_nothing_more() -> None:
 
 
 def test_the_recorded_list_is_a_copy() -> None:
-    recording, documents = Recording(identify), ["a"]
+    recording, documents = Recording[str](identify), ["a"]
     recording.record(("q",), documents, None)
     documents.append("b")
     assert [source.id for source in recording.captured().sources] == ["a"]
 
 
 def test_nothing_goes_on_outside_and_a_closed_replay_is_inert() -> None:
-    captured = Recording(identify).captured()
+    captured = Recording[str](identify).captured()
     serving = captured.replaying([])
     assert going_on() is None
     with taking_part(serving):

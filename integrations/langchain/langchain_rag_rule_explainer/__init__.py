@@ -9,7 +9,7 @@ except ImportError as error:
 
 from .attaching import explained
 from .chat import chat_replay
-from .explained import AnswerChunk, Explained, ExplainedStr
+from .outputs import AnswerChunk, Explained, ExplainedStr
 from .gates import GatedRetriever, gate
 from .handler import RuleExplanationHandler
 from .lexical import BM25Retriever, lexical_chain

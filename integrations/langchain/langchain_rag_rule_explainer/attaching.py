@@ -7,10 +7,10 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializa
 from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import Input, Output
-from pydantic import ConfigDict
+from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
-from .explained import AnswerChunk, Explained, attached, last_chunk
+from .outputs import AnswerChunk, Explained, attached, last_chunk
 from .runnable import RuleExplainer
 
 
@@ -31,7 +31,8 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    explainer: RuleExplainer[Any, Any]
+    # Validating a generic model's instance would make it anew.
+    explainer: SkipValidation[RuleExplainer[Any, Any]]
 
     @override
     def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:

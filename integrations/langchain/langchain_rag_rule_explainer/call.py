@@ -12,8 +12,8 @@ from rag_rule_explainer.probing.loop import run_blocking
 from rag_rule_explainer.probing.replaying import Baseline, Replay
 
 from .application import ApplicationRun, is_async_only, tells_of_async
-from .explained import AnswerChunk, Explained, added
 from .interception import interception
+from .outputs import AnswerChunk, Explained, added
 from .progressing import ProgressEvents
 from .reading import tokens
 from .watching import Watch, watching

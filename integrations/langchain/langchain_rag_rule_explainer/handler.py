@@ -24,7 +24,7 @@ from .documents import copied
 from .finding import Found, documents_found, identify
 from .interception import interception
 from .participation import participation
-from .remembering import configured_by, remembered
+from .remembering import configured_by, remembered, remembered_chat
 from .retrieval import named_key
 from .runnable import RuleExplainer
 from .watching import Watch, inside_retrieval
@@ -37,11 +37,12 @@ class RecordedRun:
     id: UUID
     given: Any
     config: RunnableConfig
-    before: Mapping[Hashable, Any]
+    before: dict[Hashable, Any]
     recording: Recording[Found]
     watch: Watch = field(default_factory=Watch)
     output: Any = None
     ended: bool = False
+    chat_known: bool = False
 
 
 class RuleExplanationHandler(BaseCallbackHandler):
@@ -218,6 +219,12 @@ class RuleExplanationHandler(BaseCallbackHandler):
             self._root_of[run_id] = root or run_id
         if root is None:
             self._open(run_id, given, told.get("metadata") or {})
+        elif (run := self._runs.get(root)) and not run.chat_known:
+            # By its first inner run, the history has been asked for and not yet been read.
+            run.chat_known = True
+            before, config = remembered_chat(self.explainer.application)
+            run.before.update(before)
+            run.config = {**run.config, **config}
 
     def _open(self, run_id: UUID, given: Any, metadata: Mapping[str, Any]) -> None:
         application = self.explainer.application

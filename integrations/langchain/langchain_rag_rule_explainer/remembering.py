@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
 from .checkpoints import checkpoint_key, real_checkpoint
@@ -27,21 +28,30 @@ def remembered(application: Runnable[Any, Any], config: RunnableConfig) -> dict[
     configurable = dict(config.get("configurable", {}))
     checkpointer = getattr(_inner(application), "checkpointer", None)
     memory = getattr(_inner(application), "memory", None)
-    history = _with_history(application)
     with suppress(Exception):
         if hasattr(checkpointer, "get_tuple") and configurable.get("thread_id"):
             place = {"configurable": {"checkpoint_ns": "", **configurable}}
             found[checkpoint_key(checkpointer, place)] = real_checkpoint(checkpointer, place)
     with suppress(Exception):
-        if history is not None:
-            names = [spec.id for spec in history.history_factory_config]
-            asked = [configurable[name] for name in names]
-            real = history.get_session_history(*asked)
-            found[history_key(history, configurable)] = list(real.messages)
-    with suppress(Exception):
         if hasattr(memory, "load_memory_variables"):
             found[memory_key(memory)] = memory.load_memory_variables({})  # pyright: ignore[reportOptionalMemberAccess]
     return found
+
+
+def remembered_chat(application: Runnable[Any, Any]) -> tuple[dict[Hashable, Any], RunnableConfig]:
+    """The messages of a ``RunnableWithMessageHistory`` and the config they were asked for with.
+
+    To be called in the context of one of its inner runs, before the history is written to.
+    """
+    configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
+    history, runnable = configurable.pop("message_history", None), _with_history(application)
+    if history is None or runnable is None:
+        return {}, {}
+    with suppress(Exception):
+        return {history_key(runnable, configurable): list(history.messages)}, {
+            "configurable": configurable
+        }
+    return {}, {}
 
 
 def _inner(application: Runnable[Any, Any]) -> Any:

@@ -20,7 +20,7 @@ from rag_rule_explainer.probing.gating import OnNewQuery
 from .application import ApplicationRun, Case, Manner, WantedScope
 from .brought import DocumentLike
 from .call import Call
-from .explained import Explained, added
+from .outputs import Explained, added
 from .participation import participation
 from .progressing import ProgressEvents
 from .reading import AnswerOf, QuestionOf, answer_in, question_in

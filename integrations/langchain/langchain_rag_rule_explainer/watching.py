@@ -77,11 +77,12 @@ class Watch(UsageMetadataCallbackHandler):
         message = generation.message if isinstance(generation, ChatGeneration) else None
         told = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
         reason = next((told[key] for key in _STOP_REASONS if told.get(key)), None)
+        text = generation.text if message is None else message.text
         with self._guard:
-            self._replies.append(generation.text)
+            self._replies.append(text)
             if str(reason).lower() in _CUT_OFF and not self._allow_length:
                 self.fault = self.fault or CUT_OFF
-            elif not generation.text and not _has_more(message):
+            elif not text.strip() and not _has_more(message):
                 self.fault = self.fault or EMPTY
             elif streamed and reason is None and "model_provider" in told:
                 # Providers' own integrations say who they are, and always report a reason.

@@ -1,0 +1,178 @@
+"""The answer's chunks first, then the explanation; and events on the way."""
+
+import asyncio
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import Runnable, RunnablePassthrough
+from langchain_rag_rule_explainer import AnswerChunk, Explained, RuleExplainer, explained
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.probing.gating import going_on
+from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
+from tests.integrations.langchain.models import Telling, facts
+
+Chain = Runnable[Any, Any]
+
+
+def chain_over(retriever: Counting, *after: Chain) -> Chain:
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    context = retriever | (lambda found: "\n".join(each.page_content for each in found))
+    chain: Chain = {"context": context, "question": RunnablePassthrough()} | prompt | Telling()
+    for each in after:
+        chain = chain | each
+    return chain
+
+
+@pytest.fixture
+def retriever() -> Counting:
+    return Counting(documents=facts("abcd"))
+
+
+def streamed(runnable: Chain, given: Any, awaiting: bool) -> list[Any]:
+    async def collected() -> list[Any]:
+        return [chunk async for chunk in runnable.astream(given)]
+
+    return asyncio.run(collected()) if awaiting else list(runnable.stream(given))
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_chunks_come_as_the_chain_streams_them_and_the_explanation_last(
+    retriever: Counting, awaiting: bool
+) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)
+    *chunks, last = streamed(explainer, "?", awaiting)
+    assert all(isinstance(chunk, AnswerChunk) for chunk in chunks)
+    assert [chunk.output for chunk in chunks if chunk.output] == ["bad ", "news"]
+    assert type(last) is Explained
+    assert last.output == "bad news"
+    assert retention(last.explanation) == sets("bd")
+    assert retriever.live == ["?"]
+    with pytest.raises(InvalidInput, match="last chunk"):
+        _ = chunks[0].explanation
+    total = chunks[0]
+    for chunk in (*chunks[1:], last):
+        total = total + chunk
+    assert total == last
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_between_chunks_the_consumer_takes_part_in_nothing(retriever: Counting, awaiting: bool) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)
+    found: list[int] = []
+
+    def look() -> None:
+        assert going_on() is None
+        found.append(len(retriever.invoke("traffic")))
+
+    if awaiting:
+
+        async def consume() -> None:
+            async for _ in explainer.astream("?"):
+                look()
+
+        asyncio.run(consume())
+    else:
+        for _ in explainer.stream("?"):
+            look()
+    assert len(found) >= 3
+    assert set(found) == {4}
+    assert retriever.live.count("?") == 1
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_stream_that_is_given_up_leaves_nothing_behind(retriever: Counting, awaiting: bool) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD, concurrency=1)
+    if awaiting:
+
+        async def first() -> Any:
+            stream = explainer.astream("?")
+            chunk = await anext(stream)
+            await stream.aclose()  # type: ignore[attr-defined]
+            return chunk
+
+        asyncio.run(first())
+    else:
+        stream = explainer.stream("?")
+        next(stream)
+        stream.close()  # type: ignore[attr-defined]
+    # The one slot is free again.
+    assert retention(explainer.explain("?")) == sets("bd")
+
+
+def test_events_tell_of_progress_and_of_chunks_first(retriever: Counting) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)
+
+    async def events() -> list[Any]:
+        return [event async for event in explainer.astream_events("?", version="v2")]
+
+    told = asyncio.run(events())
+    progress = [place for place, each in enumerate(told) if each["name"] == "rag_rule_progress"]
+    own = [
+        place
+        for place, each in enumerate(told)
+        if each["event"] == "on_chain_stream" and each["name"] == "RuleExplainer"
+    ]
+    assert len(progress) >= 16  # one for each verdict: some subsets are asked for by both kinds
+    assert told[progress[-1]]["data"]["probes"] == 16
+    assert told[progress[-1]]["event"] == "on_custom_event"
+    assert own[0] < progress[0] < own[-1]
+    assert retention(told[own[-1]]["data"]["chunk"].explanation) == sets("bd")
+
+
+_mine: ContextVar[str] = ContextVar("mine", default="unset")
+
+
+def test_a_streamed_application_sees_its_callers_context(retriever: Counting) -> None:
+    seen: set[str] = set()
+
+    def note(text: str) -> str:
+        seen.add(_mine.get())
+        return text
+
+    _mine.set("set")
+    list(RuleExplainer(chain_over(retriever, StrOutputParser()) | note, predicate=BAD).stream("?"))
+    assert seen == {"set"}
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_chain_that_fails_while_streaming_is_a_failed_baseline(
+    retriever: Counting, awaiting: bool
+) -> None:
+    from rag_rule_explainer import BaselineFailed
+
+    def failing(_: Any) -> str:
+        raise ConnectionError("no route")
+
+    with pytest.raises(BaselineFailed, match="no route"):
+        streamed(RuleExplainer(chain_over(retriever) | failing, predicate=BAD), "?", awaiting)
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_attached_rules_come_with_the_last_chunk(retriever: Counting, awaiting: bool) -> None:
+    *chunks, last = streamed(
+        explained(chain_over(retriever, StrOutputParser()), predicate=BAD), "?", awaiting
+    )
+    assert "".join(chunks) == "bad news"
+    assert last == ""
+    whole: Any = chunks[0]
+    for chunk in (*chunks[1:], last):
+        whole = whole + chunk
+    assert whole == "bad news"
+    rules: Any = getattr(whole, "rag_rules")  # noqa: B009 -- a comparison made it a plain str for Pyright
+    assert rules["retention_rules"][0]["sources"] == ["b", "d"]
+    messages = streamed(explained(chain_over(retriever), predicate=BAD), "?", awaiting)
+    message = messages[0]
+    for chunk in messages[1:]:
+        message = message + chunk
+    assert message.content == "bad news"
+    assert {
+        tuple(rule["sources"]) for rule in message.response_metadata["rag_rules"]["omission_rules"]
+    } == {
+        ("b",),
+        ("d",),
+    }
+    assert omission(RuleExplainer(chain_over(retriever), predicate=BAD).explain("?")) == sets("b", "d")

@@ -1,0 +1,84 @@
+"""Which texts are recognised in a request, and what must not be taken for them."""
+
+import html
+import json
+
+import pytest
+
+from rag_rule_explainer import Source
+from rag_rule_explainer.probing.seeing import Request, Sight
+
+TRIAL = "The 2023 trial gave 412 adults calcium for a year and saw no change in bone density at all."
+BLOG = "My grandmother swears that two glasses of milk a day kept her hips strong until ninety."
+BOTH = [Source("trial", TRIAL), Source("blog", BLOG)]
+
+
+def seen(text: str, *written: str) -> frozenset[str]:
+    return Sight(BOTH).seen_in([Request(text, written)])
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        TRIAL,
+        f"Context:\n\n{TRIAL}\n\nQuestion: what about calcium?",
+        TRIAL.upper(),
+        TRIAL.replace(" ", "\n   "),
+        TRIAL[:60] + "…",
+        "… " + TRIAL[-60:],
+        f"**{TRIAL.replace('2023', '_2023_')}**",
+        json.dumps({"documents": [{"text": TRIAL.replace(" saw", '\n"saw"')}]}),
+        json.dumps({"a": "café " + TRIAL}),
+        html.escape(f"<p>{TRIAL}</p>"),
+    ],
+)
+def test_a_text_is_recognised_however_it_is_set_and_cut(shown: str) -> None:
+    assert seen(shown) == {"trial"}
+
+
+def test_what_is_not_there_is_not_seen() -> None:
+    assert seen("Question: what about calcium, milk and bone density in adults?") == frozenset()
+    assert seen(TRIAL + "\n" + BLOG) == {"trial", "blog"}
+    assert seen("") == frozenset()
+
+
+def test_what_a_model_wrote_itself_does_not_count() -> None:
+    assert seen(f"AI: {TRIAL}\nHuman: are you sure?", TRIAL) == frozenset()
+    assert seen(f"AI: {TRIAL}\nHuman: are you sure? {BLOG}", TRIAL) == {"blog"}
+
+
+def test_a_stretch_that_two_sources_share_tells_neither() -> None:
+    boilerplate = "This text is provided for information and replaces no advice of a doctor. "
+    sources = [Source("a", boilerplate + TRIAL), Source("b", boilerplate + BLOG)]
+    sight = Sight(sources)
+    assert sight.seen_in([Request(boilerplate)]) == frozenset()
+    assert sight.seen_in([Request(boilerplate + BLOG)]) == {"b"}
+
+
+def test_equal_texts_and_texts_of_the_input_cannot_be_told() -> None:
+    sight = Sight([Source("a", TRIAL), Source("b", TRIAL), Source("c", BLOG)])
+    assert sight.recognisable == {"c"}
+    assert Sight(BOTH, constant=[f"Is this true: {TRIAL}"]).recognisable == {"blog"}
+
+
+@pytest.mark.parametrize("text", ["b", "calcium", "yes it is", "", "…", "of the"])
+def test_short_texts_may_be_anybodys(text: str) -> None:
+    sight = Sight([Source("short", text), *BOTH])
+    assert "short" not in sight.recognisable
+    assert "short" not in sight.seen_in([Request(f"calcium b yes it is of the {text}")])
+
+
+def test_a_text_of_a_few_words_is_recognised_whole_and_by_words() -> None:
+    sight = Sight([Source("short", "Adults need calcium."), *BOTH])
+    assert sight.seen_in([Request("we know: adults need CALCIUM!")]) == {"short"}
+    assert sight.seen_in([Request("adults need calciumphosphate")]) == frozenset()
+    assert sight.seen_in([Request("adults need calcium", ("adults need calcium",))]) == frozenset()
+    twice = Request("adults need calcium. You said: adults need calcium", ("adults need calcium",))
+    assert sight.seen_in([twice]) == {"short"}
+
+
+def test_scripts_without_spaces_are_recognised_too() -> None:
+    text = "二零二三年的试验给四百名成年人服用钙片一年没有发现骨密度变化"
+    sight = Sight([Source("zh", text), *BOTH])
+    assert sight.seen_in([Request(f"资料：{text[:14]}。问题？")]) == {"zh"}
+    assert sight.seen_in([Request("资料：二零二三年。问题？")]) == frozenset()
