@@ -9,11 +9,11 @@ except ImportError as error:
 
 from .attaching import explained
 from .chat import chat_replay
-from .outputs import AnswerChunk, Explained, ExplainedStr
 from .gates import GatedRetriever, gate
 from .handler import RuleExplanationHandler
 from .lexical import BM25Retriever, lexical_chain
 from .offline import OfflineChatModel
+from .outputs import AnswerChunk, Explained, ExplainedStr
 from .runnable import RuleExplainer
 
 __all__ = [

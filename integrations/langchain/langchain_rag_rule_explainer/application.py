@@ -1,5 +1,6 @@
 """One input to an application: its recorded baseline, then its replays."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,7 +11,6 @@ from typing import Any, Literal, TypeAlias, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
-from langchain_core.runnables.utils import coro_with_context
 from langsmith import run_helpers
 
 from rag_rule_explainer import (
@@ -140,15 +140,25 @@ class ApplicationRun:
             context.run(stack.close)
 
     async def astream(self) -> AsyncIterator[Any]:
-        """The same through its async entry."""
-        context, stack = copy_context(), ExitStack()
+        """The same through its async entry, in a task, whose context is its own."""
+        chunks: asyncio.Queue[Any] = asyncio.Queue()
+
+        async def produce() -> None:
+            try:
+                with self._running_first() as config:
+                    async for chunk in self.application.astream(copied(self._input), config):
+                        chunks.put_nowait(chunk)
+            finally:
+                chunks.put_nowait(_END)
+
+        producing = asyncio.create_task(produce())
         try:
-            config = context.run(stack.enter_context, self._running_first())
-            chunks = context.run(self.application.astream, copied(self._input), config)
-            while (chunk := await coro_with_context(_anext(stack, chunks), context)) is not _END:
+            while (chunk := await chunks.get()) is not _END:
                 yield chunk
+            await producing
         finally:
-            context.run(stack.close)
+            producing.cancel()
+            await asyncio.wait([producing])
 
     @contextmanager
     def _running_first(self) -> Generator[RunnableConfig, None, None]:
@@ -299,17 +309,6 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
         return _END
     except Exception as error:
         # Through the block the run is made in, which tells whose fault it is.
-        if open_until_then.__exit__(type(error), error, error.__traceback__):
-            return _END
-        raise
-
-
-async def _anext(open_until_then: ExitStack, chunks: AsyncIterator[Any]) -> Any:
-    try:
-        return await anext(chunks)
-    except StopAsyncIteration:
-        return _END
-    except Exception as error:
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise
