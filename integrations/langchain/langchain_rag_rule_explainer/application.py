@@ -5,9 +5,9 @@ import re
 from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -21,61 +21,26 @@ from rag_rule_explainer import (
     RagRuleError,
     Source,
 )
-from rag_rule_explainer.probing.conduct import Conduct, OnNoRetrieval
+from rag_rule_explainer.probing.conduct import Conduct
 from rag_rule_explainer.probing.gating import Captured, OnNewQuery, Recording, Serving
 from rag_rule_explainer.probing.replaying import Baseline, UnusableReply
 
-from .brought import DocumentLike, as_documents
+from .brought import as_documents
+from .cases import Case, Manner
 from .documents import copied
 from .finding import Found, documents_found, identify
 from .interception import interception
 from .participation import Participation, participating
-from .reading import AnswerOf, plain, texts_in, tokens
+from .reading import plain, texts_in, tokens
 from .state import State
 from .watching import Watch
 
-WantedScope: TypeAlias = Literal["seen", "retrieved"]
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
 # What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
 _TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
 _LONGEST_NAME = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How an application is recorded and replayed; the same for every input.
-
-    See ``RuleExplainer`` for what the fields mean.
-    """
-
-    answer_of: AnswerOf
-    retrievers: tuple[object, ...] = ()
-    scope: WantedScope = "seen"
-    on_new_query: OnNewQuery | None = None
-    on_no_retrieval: OnNoRetrieval = "error"
-    stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    allow_length: bool = False
-    trace_replays: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What is asked about: the input, and what the caller says about its sources and its answer.
-
-    ``baseline``: a logged answer, or an output of the application. ``live``: the baseline is the user's
-    own run, which writes to real histories, checkpoints and memories.
-    """
-
-    given: Any
-    question: str
-    config: RunnableConfig
-    documents: Sequence[DocumentLike] | None = None
-    add_documents: Sequence[DocumentLike] = ()
-    pinned: tuple[str, ...] = ()
-    baseline: Any = None
-    live: bool = False
 
 
 class ApplicationRun:

@@ -21,9 +21,10 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.probing.gating import GoingOn, going_on, rejoining
 
+from .asking import Asked, adriven, asked_part, driven
 from .documents import described
 from .finding import ItemOf, Shape, TextOf
-from .retrieval import SEARCHES, Asked, adriven, asked_part, driven, is_async_search, searching
+from .stores import SEARCHES, is_async_search, searching
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 

@@ -25,7 +25,7 @@ from .finding import Found, documents_found, identify
 from .interception import interception
 from .participation import participation
 from .remembering import configured_by, remembered, remembered_chat
-from .retrieval import named_key
+from .retrievers import named_key
 from .runnable import RuleExplainer
 from .watching import Watch, inside_retrieval
 

@@ -1,11 +1,12 @@
 """All that is intercepted while somebody explains, from the rooms that know how."""
 
-from . import checkpoints, histories, memories, retrieval, tools
+from . import checkpoints, histories, memories, retrievers, stores, tools
 from .patching import Patches
 
 interception = Patches(
     [
-        *retrieval.INTERCEPTIONS,
+        *retrievers.INTERCEPTIONS,
+        *stores.INTERCEPTIONS,
         *tools.INTERCEPTIONS,
         *histories.INTERCEPTIONS,
         *memories.INTERCEPTIONS,

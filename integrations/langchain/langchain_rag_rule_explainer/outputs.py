@@ -1,6 +1,6 @@
 """What comes back: an application's output beside its explanation, or with the rules attached to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -58,6 +58,14 @@ def added(total: Any, chunk: Any) -> Any:
         return cast("Any", total) + chunk
     except TypeError:
         return cast("Any", chunk)
+
+
+def whole(chunks: Iterable[Any]) -> Any:
+    """All chunks as one; None where there are none."""
+    total: Any = None
+    for place, chunk in enumerate(chunks):
+        total = added(total, chunk) if place else chunk
+    return total
 
 
 class ExplainedStr(str):

@@ -1,6 +1,6 @@
 """RuleExplainer: a Runnable around an existing chain."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -17,10 +17,11 @@ from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 
-from .application import ApplicationRun, Case, Manner, WantedScope
+from .application import ApplicationRun
 from .brought import DocumentLike
 from .call import Call
-from .outputs import Explained, added
+from .cases import Case, Manner, WantedScope
+from .outputs import Explained, whole
 from .participation import participation
 from .progressing import ProgressEvents
 from .reading import AnswerOf, QuestionOf, answer_in, question_in
@@ -208,7 +209,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> Iterator[Explained[Output]]:
-            return self._ordinary_call(_whole(given), config).streamed()
+            return self._ordinary_call(whole(given), config).streamed()
 
         return self._transform_stream_with_config(input, streamed, config, **kwargs)
 
@@ -223,7 +224,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> AsyncIterator[Explained[Output]]:
-            whole = _whole([each async for each in given])
+            whole = whole([each async for each in given])
             async for chunk in self._ordinary_call(whole, config).astreamed():
                 yield chunk
 
@@ -296,13 +297,6 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             return self._explainer
         # One for each bound, so that all calls under it share what it bounds.
         return self._explainers.setdefault(bound, self._make(bound))
-
-
-def _whole(chunks: Iterable[Any]) -> Any:
-    whole: Any = None
-    for place, chunk in enumerate(chunks):
-        whole = added(whole, chunk) if place else chunk
-    return whole
 
 
 def _instance(retriever: object) -> object:

@@ -1,0 +1,58 @@
+"""Lets recordings and replays into every search of a ``VectorStore``."""
+
+import re
+from functools import wraps
+from typing import Any
+
+from .asking import Asked, adriven, asked_part, driven
+from .documents import described
+from .finding import Shape
+from .patching import Interception
+
+SEARCHES = re.compile(r"a?(similarity_search|max_marginal_relevance_search|search)(_\w+)?|a?\w+_search")
+_SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
+
+
+def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
+    """A search method of a store. Its twin with an "a" before its name returns an awaitable."""
+    is_async = is_async_search(name)
+    plain = name.removeprefix("a") if is_async else name
+    shape = shape or Shape(scored=_SCORED.search(plain) is not None)
+
+    def asked(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+        said = described((plain, args, kwargs))
+        query = str(args[0] if args else kwargs.get("query", ""))
+        keys = (id(self), said), (type(self).__qualname__, _collection(self), said)
+        return Asked(self, keys, query, shape)
+
+    @wraps(method)
+    def search(self: object, *args: Any, **kwargs: Any) -> Any:
+        part = asked_part(self)
+        if part is None:
+            return method(self, *args, **kwargs)
+        retrieval = asked(self, args, kwargs).retrieval(part)
+        return driven(retrieval, lambda: method(self, *args, **kwargs))
+
+    @wraps(method)
+    async def asearch(self: object, *args: Any, **kwargs: Any) -> Any:
+        part = asked_part(self)
+        if part is None:
+            return await method(self, *args, **kwargs)
+        retrieval = asked(self, args, kwargs).retrieval(part)
+        return await adriven(retrieval, lambda: method(self, *args, **kwargs))
+
+    return asearch if is_async else search
+
+
+def is_async_search(name: str) -> bool:
+    """True for names such as ``asearch`` and ``asimilarity_search``."""
+    return name.startswith(("asearch", "asimilarity", "amax_marginal", "ahybrid", "asemantic"))
+
+
+def _collection(store: object) -> str:
+    """What a store that is made anew for every run is still known by."""
+    names = ("_collection_name", "collection_name", "index_name", "_index_name", "table_name")
+    return described([name for name in (getattr(store, each, None) for each in names) if name])
+
+
+INTERCEPTIONS = (Interception("langchain_core.vectorstores.base", "VectorStore", SEARCHES, searching),)
