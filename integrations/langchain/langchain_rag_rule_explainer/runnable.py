@@ -224,8 +224,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> AsyncIterator[Explained[Output]]:
-            whole = whole([each async for each in given])
-            async for chunk in self._ordinary_call(whole, config).astreamed():
+            everything = whole([each async for each in given])
+            async for chunk in self._ordinary_call(everything, config).astreamed():
                 yield chunk
 
         async for chunk in self._atransform_stream_with_config(input, streamed, config, **kwargs):
