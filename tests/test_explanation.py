@@ -92,7 +92,12 @@ def test_json_that_contradicts_itself_is_refused() -> None:
     def same_source_twice(saved: Any) -> None:
         saved["sources"].append(saved["sources"][0])
 
+    def rule_about_a_pinned_source(saved: Any) -> None:
+        named = saved["retention_rules"][0]["sources"][0]
+        next(each for each in saved["sources"] if each["id"] == named)["pinned"] = True
+
     for forge in (
+        rule_about_a_pinned_source,
         empty_rule,
         unknown_source,
         named_twice,

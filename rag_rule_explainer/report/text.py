@@ -38,6 +38,10 @@ def lines(explanation: Explanation) -> Iterator[Text]:
     for warning in explanation.warnings:
         yield Text(f"WARNING: {shortened(printable(warning), 1000)}", style="bold red")
     yield from _sources(explanation)
+    yield from _listed(
+        "Held out: retrieved, but never shown to the model",
+        (f"{source.id}  {shortened(_gist(source), 90)}" for source in explanation.held_out),
+    )
     for kind in explanation.predicates:
         yield from _rules(explanation, kind)
     yield from _listed("What would flip it", map(str, explanation.counterfactuals))

@@ -160,6 +160,20 @@ class TestRest:
         )
         assert "Sources (1, as retrieved)\n" in as_text(explanation)
 
+    def test_what_was_held_out_and_pinned_is_shown_and_a_warning_comes_before_all_sources(self) -> None:
+        explainer = Explainer(ScriptedReplay(lambda _: "yes"), predicate=contains("yes"))
+        baseline = Baseline(
+            Answer("yes"), held_out=(Source("unseen", "a text\x1b[31m"),), warnings=("mind the \x1b gap",)
+        )
+        sources = [Source("a", "one"), Source("b", "two")]
+        report = as_text(explainer.explain("question?", sources, baseline, pinned=["b"]))
+        assert "Answer: yes\nWARNING: mind the" in report
+        assert "  b  two (pinned)\n" in report
+        assert "Held out: retrieved, but never shown to the model\n  - unseen  a text" in report
+        assert "\x1b" not in report
+        assert report.index("WARNING") < report.index("Sources (2")
+        assert "2 probes of 2 subsets" in report
+
     def test_counterfactuals_say_what_flips_the_outcome_and_to_what(self) -> None:
         assert section(explained(yes_if("D1", "D2")), "What would flip it") == [
             "  - removing D2 flips the outcome: the answer becomes 'no'",

@@ -1,0 +1,196 @@
+"""Who takes part: given instances only, nobody else's searches, and traces that show it or do not."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_rag_rule_explainer import RuleExplainer
+from langsmith import run_helpers
+
+from rag_rule_explainer import Explanation, NoSourcesCaptured, UnknownQuery
+from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
+from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.test_traces import Watching
+
+
+class Store(InMemoryVectorStore):
+    """Counts its searches."""
+
+    def __init__(self, names: str) -> None:
+        super().__init__(DeterministicFakeEmbedding(size=8))
+        self.add_documents(facts(names))
+        self.searches: list[str] = []
+
+    def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+        self.searches.append(query)
+        return super().similarity_search(query, k, **kwargs)
+
+
+def is_the_truth(explanation: Explanation) -> bool:
+    return (retention(explanation), omission(explanation)) == (sets("bd"), sets("b", "d"))
+
+
+def app_over(*searches: Any) -> Any:
+    model = Telling()
+
+    def answer(question: str) -> str:
+        found = [document for search in searches for document in search(question)]
+        return model.invoke("\n".join(each.page_content for each in found) or "nothing").text
+
+    return RunnableLambda(answer)
+
+
+def test_only_the_given_instances_are_explained_by() -> None:
+    mine, other = Counting(documents=facts("bd")), Counting(documents=facts("ac"))
+    app = app_over(lambda q: mine.invoke(q), lambda q: other.invoke(q))
+    for retrievers in ([mine], [mine.with_config(tags=["bound"])]):
+        explanation = RuleExplainer(app, predicate=BAD, retrievers=retrievers).explain("?")
+        assert {source.id for source in explanation.sources} == {"b", "d"}
+        assert is_the_truth(explanation)
+        # The other one is asked in every replay, as if nobody looked.
+        assert len(other.live) == explanation.counts.replays
+        other.live.clear()
+    with pytest.raises(NoSourcesCaptured):
+        RuleExplainer(app, retrievers=[Counting(documents=[])]).explain("?")
+
+
+def test_a_given_store_is_found_below_a_retriever_that_was_not_given() -> None:
+    store = Store("abcd")
+    retriever = store.as_retriever(search_kwargs={"k": 4})
+    explainer = RuleExplainer(app_over(lambda q: retriever.invoke(q)), predicate=BAD, retrievers=[store])
+    assert is_the_truth(explainer.explain("?"))
+    assert store.searches == ["?"]
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_ordinary_searches_of_twenty_threads_find_everything_meanwhile(awaiting: bool) -> None:
+    store, ended = Store("abcd"), threading.Event()
+
+    def traffic(_: int) -> set[int]:
+        sizes: set[int] = set()
+        while not (ended.is_set() and sizes):
+            sizes.add(len(store.similarity_search("traffic")))
+            sizes.add(len(asyncio.run(store.asimilarity_search("traffic"))))
+        return sizes
+
+    explainer = RuleExplainer(app_over(lambda q: store.similarity_search(q)), predicate=BAD)
+    with ThreadPoolExecutor(20) as threads:
+        seen = [threads.submit(traffic, number) for number in range(20)]
+        try:
+            explanation = asyncio.run(explainer.aexplain("?")) if awaiting else explainer.explain("?")
+        finally:
+            ended.set()
+        assert all(each.result(30) == {4} for each in seen)
+    assert is_the_truth(explanation)
+    assert store.searches.count("?") == 1
+
+
+def test_a_store_class_that_is_imported_in_the_middle_is_intercepted() -> None:
+    made: list[Any] = []
+    first = Store("abcd")
+
+    def search(query: str) -> list[Document]:
+        if not made:
+
+            class Late(Store):
+                def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+                    self.searches.append(query)
+                    return facts("abcd")
+
+            made.append(Late("abcd"))
+            return first.similarity_search(query)
+        return made[0].similarity_search(query)
+
+    explanation = RuleExplainer(app_over(search), predicate=BAD).explain("?")
+    assert is_the_truth(explanation)
+    assert made[0].searches == []
+
+
+def test_every_search_of_a_store_is_intercepted_and_whole_again_afterwards() -> None:
+    before = {owner: dict(vars(owner)) for owner in (VectorStore, InMemoryVectorStore, BaseRetriever)}
+    store = Store("abcd")
+    searches: list[Any] = [
+        lambda q: store.search(q, "similarity"),
+        lambda q: [document for document, _ in store.similarity_search_with_score(q)],
+        lambda q: store.max_marginal_relevance_search(q),
+        lambda q: store.similarity_search_by_vector([0.5] * 8),
+        lambda q: store.as_retriever().invoke(q),
+    ]
+    for search in searches:
+        asked: list[str] = []
+
+        def counted(query: str, search: Any = search, asked: list[str] = asked) -> Any:
+            asked.append(query)
+            return search(query)
+
+        explanation = RuleExplainer(app_over(counted), predicate=BAD).explain("?")
+        assert is_the_truth(explanation)
+        assert len(asked) == explanation.counts.replays
+    assert {owner: dict(vars(owner)) for owner in before} == before
+
+
+def test_scores_are_served_as_they_were() -> None:
+    store = Store("abcd")
+
+    def answer(question: str) -> str:
+        found = store.similarity_search_with_score(question)
+        assert all(isinstance(score, float) for _, score in found)
+        return "bad" if {document.id for document, _ in found} >= {"b", "d"} else "good"
+
+    scores = {document.id: score for document, score in store.similarity_search_with_score("?")}
+
+    def scored(question: str) -> str:
+        return str({d.id: score for d, score in store.similarity_search_with_score(question)})
+
+    assert is_the_truth(RuleExplainer(RunnableLambda(answer), predicate=BAD).explain("?"))
+    explanation = RuleExplainer(RunnableLambda(scored), miner="exhaustive").explain("?")
+    for probe in explanation.probes:
+        assert eval(probe.answers[0].text) == {name: scores[name] for name in probe.kept}  # noqa: S307 -- ours
+
+
+def test_a_query_that_was_never_asked_can_be_an_error() -> None:
+    retriever = Counting(documents=facts("abcd"))
+
+    def app(question: str) -> str:
+        found = retriever.invoke(question)
+        # An application that swallows what goes wrong in its retrieval.
+        try:
+            found += retriever.invoke("again") if len(found) < 4 else []
+        except Exception:
+            return "good"
+        return "bad" if len(found) == 4 else "good"
+
+    with pytest.raises(UnknownQuery, match="'again', which the baseline never asked"):
+        RuleExplainer(app, predicate=BAD, on_new_query="error").explain("?")
+    kept = RuleExplainer(app, predicate=BAD).explain("?")
+    assert any("served everything kept" in note for note in kept.notes)
+    filtered = RuleExplainer(app, predicate=BAD, on_new_query="filter").explain("?")
+    assert any("made live" in note for note in filtered.notes)
+    assert "again" in retriever.live
+
+
+def test_replays_can_be_kept_out_of_traces() -> None:
+    traced, untraced = Watching(), Watching()
+    retriever = Counting(documents=facts("abcd"))
+    enabled: set[bool | None] = set()
+
+    def answer(question: str) -> str:
+        enabled.add(run_helpers.get_tracing_context()["enabled"])  # type: ignore[arg-type]
+        found = retriever.invoke(question)
+        return Telling().invoke("about: " + "".join(each.page_content for each in found)).text
+
+    app = RunnableLambda(answer)
+    RuleExplainer(app, predicate=BAD).invoke("?", {"callbacks": [traced]})
+    assert sum(told["name"].startswith("rag_rule_replay[") for told in traced.chains) > 5
+    enabled.clear()
+    RuleExplainer(app, predicate=BAD, trace_replays=False).invoke("?", {"callbacks": [untraced]})
+    assert [told["name"] for told in untraced.chains] == ["RuleExplainer", "RunnableLambda"]
+    assert len(untraced.found) == 1
+    assert False in enabled
