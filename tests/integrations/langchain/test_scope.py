@@ -191,6 +191,6 @@ def test_replays_can_be_kept_out_of_traces() -> None:
     assert sum(told["name"].startswith("rag_rule_replay[") for told in traced.chains) > 5
     enabled.clear()
     RuleExplainer(app, predicate=BAD, trace_replays=False).invoke("?", {"callbacks": [untraced]})
-    assert [told["name"] for told in untraced.chains] == ["RuleExplainer", "RunnableLambda"]
+    assert [told["name"] for told in untraced.chains] == ["RuleExplainer", "answer"]
     assert len(untraced.found) == 1
     assert False in enabled
