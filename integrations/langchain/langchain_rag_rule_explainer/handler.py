@@ -32,13 +32,17 @@ from .watching import Watch, inside_retrieval
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """One ordinary run of the application, while it goes on and after."""
+    """One ordinary run of the application, while it goes on and after.
+
+    ``before``: what the application remembered when it began; ``unknown``: why that is not known.
+    """
 
     id: UUID
     given: Any
-    config: RunnableConfig
-    before: dict[Hashable, Any]
     recording: Recording[Found]
+    config: RunnableConfig = field(default_factory=RunnableConfig)
+    before: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    unknown: Exception | None = None
     watch: Watch = field(default_factory=Watch)
     output: Any = None
     ended: bool = False
@@ -113,6 +117,12 @@ class RuleExplanationHandler(BaseCallbackHandler):
     def _ended(self, run_id: UUID | None) -> RecordedRun:
         with self._lock:
             ended = [run for run in self._runs.values() if run.ended and run_id in (None, run.id)]
+        if ended and ended[-1].unknown is not None:
+            raise InvalidInput(
+                "what the application remembered before this run could not be read, so no replay could "
+                "start from there; explain the input itself, with the explainer's explain or aexplain: "
+                f"{type(ended[-1].unknown).__name__}: {ended[-1].unknown}"
+            )
         if not ended:
             which = "has ended" if run_id is None else f"with the id {run_id} is remembered"
             raise InvalidInput(
@@ -222,15 +232,22 @@ class RuleExplanationHandler(BaseCallbackHandler):
         elif (run := self._runs.get(root)) and not run.chat_known:
             # By its first inner run, the history has been asked for and not yet been read.
             run.chat_known = True
-            before, config = remembered_chat(self.explainer.application)
+            try:
+                before, config = remembered_chat(self.explainer.application)
+            except Exception as error:
+                run.unknown = error
+                return
             run.before.update(before)
             run.config = {**run.config, **config}
 
     def _open(self, run_id: UUID, given: Any, metadata: Mapping[str, Any]) -> None:
-        application = self.explainer.application
-        config = configured_by(application, metadata)
         recording: Recording[Found] = Recording(identify, only=self.explainer.retrievers)
-        run = RecordedRun(run_id, copied(given), config, remembered(application, config), recording)
+        run = RecordedRun(run_id, copied(given), recording)
+        try:
+            run.config = configured_by(self.explainer.application, metadata)
+            run.before = remembered(self.explainer.application, run.config)
+        except Exception as error:
+            run.unknown = error
         with self._lock:
             self._runs[run_id] = run
         interception.start()

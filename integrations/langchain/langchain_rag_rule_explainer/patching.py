@@ -41,15 +41,18 @@ class Interception:
                 waiting.extend(type.__subclasses__(current))
 
 
+_HOOK = "__init_subclass__"
+
+
 class Patches:
     """Replaces what the interceptions name, for as long as somebody needs it. Thread-safe."""
 
     def __init__(self, interceptions: Iterable[Interception]) -> None:
         self._interceptions = tuple(interceptions)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._users = 0
         self._known: set[tuple[Interception, type]] = set()
-        # (class, method name) -> (the method as it was, our replacement)
+        # (class, method name) -> (the method as it was, None if it had none; our replacement)
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @contextmanager
@@ -75,7 +78,7 @@ class Patches:
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:
-        """Also those that were loaded since the last time; nothing once nobody explains."""
+        """Also those whose root was loaded since the last time; nothing once nobody explains."""
         with self._lock:
             # A replay that an aborted explanation left behind may come late.
             for interception in self._interceptions if self._users else ():
@@ -85,6 +88,8 @@ class Patches:
                         self._wrap(owner, interception)
 
     def _wrap(self, owner: type, interception: Interception) -> None:
+        if owner.__name__ == interception.owner and (owner, _HOOK) not in self._wrapped:
+            self._hook(owner)
         for name, method in list(vars(owner).items()):
             replaceable = callable(method) and (owner, name) not in self._wrapped
             if replaceable and interception.names.fullmatch(name):
@@ -92,10 +97,29 @@ class Patches:
                 self._wrapped[owner, name] = (method, replacement)
                 setattr(owner, name, replacement)
 
+    def _hook(self, root: type) -> None:
+        """Subclasses defined from now on, by an import in the middle of a run, are seen at once."""
+        original = vars(root).get(_HOOK)
+
+        def init_subclass(cls: type, **kwargs: Any) -> None:
+            if original is None:
+                super(root, cls).__init_subclass__(**kwargs)
+            else:
+                original.__func__(cls, **kwargs)
+            self.wrap_loaded_classes()
+
+        hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
+        self._wrapped[root, _HOOK] = (original, hook)
+        setattr(root, _HOOK, hook)
+
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
             # Somebody may have wrapped ours meanwhile; ours is inert, so theirs stays as it is.
-            if vars(owner).get(name) is replacement:
+            if vars(owner).get(name) is not replacement:
+                continue
+            if method is None:
+                delattr(owner, name)
+            else:
                 setattr(owner, name, method)
         self._wrapped.clear()
         self._known.clear()

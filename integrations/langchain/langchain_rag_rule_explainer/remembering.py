@@ -1,7 +1,6 @@
 """What an application remembered just before an ordinary run, as far as can be told from outside."""
 
 from collections.abc import Hashable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
@@ -22,36 +21,33 @@ def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) 
 def remembered(application: Runnable[Any, Any], config: RunnableConfig) -> dict[Hashable, Any]:
     """By the keys under which its runs will ask for it; to be called before the run reads or writes.
 
-    What can only be read asynchronously is left out: it is then read when it is first needed.
+    Raises what the checkpointer or the memory raises, such as one that can only be read asynchronously.
     """
     found: dict[Hashable, Any] = {}
     configurable = dict(config.get("configurable", {}))
     checkpointer = getattr(_inner(application), "checkpointer", None)
     memory = getattr(_inner(application), "memory", None)
-    with suppress(Exception):
-        if hasattr(checkpointer, "get_tuple") and configurable.get("thread_id"):
-            place = {"configurable": {"checkpoint_ns": "", **configurable}}
-            found[checkpoint_key(checkpointer, place)] = real_checkpoint(checkpointer, place)
-    with suppress(Exception):
-        if hasattr(memory, "load_memory_variables"):
-            found[memory_key(memory)] = memory.load_memory_variables({})  # pyright: ignore[reportOptionalMemberAccess]
+    if hasattr(checkpointer, "get_tuple") and configurable.get("thread_id"):
+        place = {"configurable": {"checkpoint_ns": "", **configurable}}
+        found[checkpoint_key(checkpointer, place)] = real_checkpoint(checkpointer, place)
+    if memory is not None:
+        found[memory_key(memory)] = memory.load_memory_variables({})
     return found
 
 
 def remembered_chat(application: Runnable[Any, Any]) -> tuple[dict[Hashable, Any], RunnableConfig]:
     """The messages of a ``RunnableWithMessageHistory`` and the config they were asked for with.
 
-    To be called in the context of one of its inner runs, before the history is written to.
+    To be called in the context of one of its inner runs, before the history is written to. Raises what
+    the history raises, and LookupError where it is not known whose history it is.
     """
     configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
     history, runnable = configurable.pop("message_history", None), _with_history(application)
-    if history is None or runnable is None:
+    if history is None:
         return {}, {}
-    with suppress(Exception):
-        return {history_key(runnable, configurable): list(history.messages)}, {
-            "configurable": configurable
-        }
-    return {}, {}
+    if runnable is None:
+        raise LookupError("the message history belongs to a part of the application")
+    return {history_key(runnable, configurable): list(history.messages)}, {"configurable": configurable}
 
 
 def _inner(application: Runnable[Any, Any]) -> Any:

@@ -1,5 +1,6 @@
 """Lets recordings and replays into every search of a ``VectorStore``."""
 
+import inspect
 import re
 from functools import wraps
 from typing import Any
@@ -15,7 +16,7 @@ _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
 
 def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
     """A search method of a store. Its twin with an "a" before its name returns an awaitable."""
-    is_async = is_async_search(name)
+    is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
     plain = name.removeprefix("a") if is_async else name
     shape = shape or Shape(scored=_SCORED.search(plain) is not None)
 

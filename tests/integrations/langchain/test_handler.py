@@ -25,6 +25,7 @@ from langgraph.graph.message import add_messages
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
 from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets, step
 from tests.integrations.langchain.models import Telling, facts, shown_in
+from tests.integrations.langchain.test_state import THREAD, AsyncOnly, Chat
 
 ORIGINAL = vars(BaseRetriever)["invoke"]
 
@@ -181,6 +182,19 @@ def test_other_traffic_is_not_recorded() -> None:
     (chain | beside).invoke("?", {"callbacks": [handler]})
     assert is_the_truth(handler.explain())
     assert retriever.live == ["?"]
+
+
+def test_a_run_whose_past_cannot_be_read_is_refused() -> None:
+    chat = Chat(AsyncOnly())
+    handler = RuleExplanationHandler(RuleExplainer(chat.app, predicate=BAD))
+
+    async def main() -> None:
+        config = {**THREAD, "callbacks": [handler]}
+        await chat.app.ainvoke({"messages": [HumanMessage("hello")]}, config)
+        await handler.aexplain()
+
+    with pytest.raises(InvalidInput, match="remembered before this run"):
+        asyncio.run(main())
 
 
 class Talk(TypedDict):

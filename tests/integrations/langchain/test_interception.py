@@ -69,7 +69,7 @@ def explainer_of(chain: Runnable[Any, Any], **settings: Any) -> RuleExplainer[An
 
 
 def captured(names: str) -> Captured[Document]:
-    recording = Recording(sources_of)
+    recording = Recording[Document](sources_of)
     recording.record((), named(names), None)
     return recording.captured()
 

@@ -92,6 +92,22 @@ def test_ordinary_searches_of_twenty_threads_find_everything_meanwhile(awaiting:
     assert store.searches.count("?") == 1
 
 
+def test_a_store_class_that_is_first_imported_by_the_baseline_is_intercepted_at_once() -> None:
+    searches: list[str] = []
+
+    def search(query: str) -> list[Document]:
+        class Lazy(Store):
+            def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+                searches.append(query)
+                return facts("abcd")
+
+        return Lazy("abcd").similarity_search(query)
+
+    assert is_the_truth(RuleExplainer(app_over(search), predicate=BAD).explain("?"))
+    assert searches == ["?"]
+    assert "__init_subclass__" not in vars(VectorStore)
+
+
 def test_a_store_class_that_is_imported_in_the_middle_is_intercepted() -> None:
     made: list[Any] = []
     first = Store("abcd")
