@@ -10,13 +10,17 @@ from typer.exceptions import Abort, TyperException
 
 from ..errors import RagRuleError
 from ..printable import shortened
+from ..probing.conduct import OnNoRetrieval
+from ..probing.gating import OnNewQuery
 from ..probing.limits import Limits
+from ..probing.replaying import WantedScope
 from ..settings import MOST_REPLAYS, MinerName, Rules, Settings
 from ..version import __version__
 from .conditions import SYNTAX
 from .demo import demo
-from .explain import ASK_ABOVE, Request, explain
+from .explain import ASK_ABOVE, explain
 from .models import KEY
+from .requests import Request, parsed_ids
 from .terminal import print_lines, say
 
 app = typer.Typer(
@@ -26,9 +30,40 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Question = Annotated[str, typer.Option(help="The question to answer and to explain.")]
+Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
+App = Annotated[
+    str | None,
+    typer.Option(metavar="MODULE:OBJECT", help="Explain this application, imported from this folder."),
+]
+InputKey = Annotated[
+    str | None,
+    typer.Option(metavar="KEY", help="The application takes {KEY: question}; 'messages' makes messages."),
+]
+Input = Annotated[
+    str | None, typer.Option(metavar="JSON", help="The application's whole input, as JSON.")
+]
+Documents = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE_OR_DIR", help="Serve the application these instead of retrieving."),
+]
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A logged answer, as text, or an incident, as JSON."),
+]
+Pinned = Annotated[
+    list[str] | None,
+    typer.Option(metavar="IDS", help="Always retain these, in no rule; separate by commas."),
+]
+ScopeOption = Annotated[
+    WantedScope,
+    typer.Option("--scope", help="Explain by what the model was shown, or all that was retrieved."),
+]
+NewQuery = Annotated[
+    OnNewQuery | None, typer.Option(help="What a replay gets that asks what the baseline did not.")
+]
+NoRetrieval = Annotated[OnNoRetrieval, typer.Option(help="Whether a replay may retrieve nothing.")]
 Sources = Annotated[
-    Path,
+    Path | None,
     typer.Option(metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, or a folder of texts."),
 ]
 TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
@@ -64,9 +99,18 @@ def _demo() -> None:
 
 @app.command("explain")
 def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
-    question: Question,
-    sources: Sources,
+    question: Question = None,
+    sources: Sources = None,
     top_k: TopK = None,
+    app: App = None,
+    input_key: InputKey = None,
+    input: Input = None,  # noqa: A002 -- the option's name
+    documents: Documents = None,
+    baseline: BaselineFile = None,
+    pinned: Pinned = None,
+    scope: ScopeOption = "seen",
+    on_new_query: NewQuery = None,
+    on_no_retrieval: NoRetrieval = "error",
     predicate: Predicate = "same-answer",
     omission_predicate: OmissionPredicate = None,
     rules: RulesOption = "both",
@@ -81,12 +125,12 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Explain the answer to one question from given sources.
+    """Explain the answer to one question, from given sources or of an application.
 
-    Without --model, the offline reader answers: an extractive reader that needs no key.
+    Without --app and --model, the offline reader answers: an extractive reader that needs no key.
     """
     # The offline reader's replays are free: no cap below the most that there can be.
-    cap = max_replays or (None if model else MOST_REPLAYS)
+    cap = max_replays or (None if model or app else MOST_REPLAYS)
     settings = Settings(
         rules=rules,
         miner=miner,
@@ -99,6 +143,15 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
         question=question,
         sources=sources,
         top_k=top_k,
+        app=app,
+        input_key=input_key,
+        input=input,
+        documents=documents,
+        baseline=baseline,
+        pinned=parsed_ids(pinned),
+        scope=scope,
+        on_new_query=on_new_query,
+        on_no_retrieval=on_no_retrieval,
         predicate=predicate,
         omission_predicate=omission_predicate,
         model=model,

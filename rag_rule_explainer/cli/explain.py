@@ -1,9 +1,9 @@
-"""``rag-rules explain``: one question, sources from a file, and the rules of its answer."""
+"""``rag-rules explain``: one question, sources or an application, and the rules of the answer."""
 
 import json
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
+from typing import TypeAlias
 
 import typer
 
@@ -11,62 +11,108 @@ from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
+from ..predicates import Predicate
 from ..probing.judging import described
 from ..report import lines
 from ..settings import Settings, choose
+from ..sources import SourceSet
+from .applications import application_explainer, application_input, load_application
 from .conditions import parsed
+from .incidents import Incident, load_incident
 from .models import KEY, chat_model_replay, offline_replay
+from .requests import Request
 from .sources import load
 from .terminal import print_json, print_lines, progress, say
 
 ASK_ABOVE = 300
 """Replays of a paid model that nobody is asked about."""
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the command line asks for."""
-
-    question: str
-    sources: Path
-    top_k: int | None
-    predicate: str
-    omission_predicate: str | None
-    model: str | None
-    base_url: str | None
-    temperature: float | None
-    yes: bool
-    json: bool
+Predicates: TypeAlias = tuple[Predicate, Predicate | None]
+"""The condition of retention rules, and that of omission rules where it is one of its own."""
 
 
 def explain(request: Request, settings: Settings) -> None:
     """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
-    if not request.question.strip():
-        raise InvalidInput("the question is empty; give one with --question")
     predicate = parsed(request.predicate)
     omission = None if request.omission_predicate is None else parsed(request.omission_predicate)
-    sources = load(request.sources, request.question, request.top_k)
-    choice = choose(settings, len(sources))
+    incident = None if request.baseline is None else load_incident(request.baseline)
+    of_kind = _of_application if request.app is not None else _of_sources
+    explanation = of_kind(request, settings, (predicate, omission), incident)
+    _show(explanation, as_json=request.json)
+    if explanation.stop_reason == INTERRUPTED:
+        raise typer.Exit(130)
+
+
+def _of_sources(
+    request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
+) -> Explanation:
+    question = request.question or (incident.question if incident else None)
+    if question is None:
+        raise InvalidInput("there is no question; give one with --question")
+    sources = _sources(request, question, incident)
+    pinned = _pinned(request, incident)
+    choice = choose(settings, len(sources) - len(pinned))
     if request.model is None:
         replay = offline_replay
     else:
         replay = chat_model_replay(request.model, request.base_url, request.temperature)
-        _agree_on_cost(choice.worst_case(len(sources)), yes=request.yes)
+        _agree_on_cost(choice.worst_case(len(sources) - len(pinned)), yes=request.yes)
     with progress() as teller:
         explainer = Explainer(
             replay,
-            predicate=predicate,
-            omission_predicate=omission,
+            predicate=predicates[0],
+            omission_predicate=predicates[1],
             settings=settings,
             progress=teller,
         )
         try:
-            explanation = explainer.explain(request.question, sources)
+            return explainer.explain(
+                question, sources, incident.answer if incident else None, pinned=pinned
+            )
         except BaselineFailed as error:
             raise error if request.model is None else _without_answer(request, error) from error
-    _show(explanation, as_json=request.json)
-    if explanation.stop_reason == INTERRUPTED:
-        raise typer.Exit(130)
+
+
+def _sources(request: Request, question: str, incident: Incident | None) -> SourceSet:
+    if request.sources is not None:
+        return load(request.sources, question, request.top_k)
+    logged = None if incident is None else incident.sources()
+    if logged is None:
+        raise InvalidInput(
+            "there is nothing to explain by; give --sources, an --app, or a --baseline with documents"
+        )
+    return logged
+
+
+def _of_application(
+    request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
+) -> Explanation:
+    if request.app is None:
+        raise InvalidInput("there is no application; name one with --app")
+    asked = request.question or (incident.question if incident else None)
+    given, question = application_input(request, asked)
+    documents = (
+        load(request.documents, question, None)
+        if request.documents is not None
+        else incident and incident.sources()
+    )
+    application = load_application(request.app)
+    if not request.yes and settings.limits.replays is None:
+        # How much it retrieves is not known yet, and every replay may cost.
+        settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
+        say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
+    with progress() as teller:
+        explainer = application_explainer(application, request, settings, predicates, teller)
+        return explainer.explain(
+            given,
+            documents=documents and list(documents),
+            pinned=_pinned(request, incident),
+            baseline=incident.answer if incident else None,
+        )
+
+
+def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
+    return request.pinned or tuple(incident.pinned if incident else ())
 
 
 def _agree_on_cost(replays: int, *, yes: bool) -> None:

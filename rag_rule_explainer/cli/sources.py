@@ -50,12 +50,12 @@ _EXPECTED = (
 def _from_folder(folder: Path) -> Iterator[Source]:
     for file in sorted(folder.rglob("*")):
         if file.suffix.lower() in _SUFFIXES and file.is_file():
-            yield Source(file.relative_to(folder).as_posix(), _read(file))
+            yield Source(file.relative_to(folder).as_posix(), read(file))
 
 
 def _from_jsonl(file: Path) -> Iterator[Source]:
     # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
-    for number, line in enumerate(_read(file).split("\n"), start=1):
+    for number, line in enumerate(read(file).split("\n"), start=1):
         if line.strip():
             yield _source(line, f"{file}, line {number}", number)
 
@@ -74,7 +74,8 @@ def _source(line: str, where: str, number: int) -> Source:
     return Source(f"D{number}" if read.id is None else read.id, read.text, metadata)
 
 
-def _read(file: Path) -> str:
+def read(file: Path) -> str:
+    """A text file. Raises InvalidInput where it cannot be read."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:

@@ -12,6 +12,10 @@ Scope: TypeAlias = Literal["given", "retrieved", "seen"]
 it that the model was shown."""
 
 
+WantedScope: TypeAlias = Literal["seen", "retrieved"]
+"""Which of these an application is to be explained by."""
+
+
 class Replay(Protocol):
     """Runs the application on a question and an ordered sequence of sources, sync or async."""
 

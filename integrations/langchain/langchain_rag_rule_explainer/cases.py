@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
+from rag_rule_explainer.probing.replaying import WantedScope
 
 from .brought import DocumentLike
 from .reading import AnswerOf
-
-WantedScope: TypeAlias = Literal["seen", "retrieved"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, S
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
+from rag_rule_explainer.probing.replaying import WantedScope
 
 from .application import ApplicationRun
 from .brought import DocumentLike
 from .call import Call
-from .cases import Case, Manner, WantedScope
+from .cases import Case, Manner
 from .outputs import Explained, whole
 from .participation import participation
 from .progressing import ProgressEvents

@@ -25,7 +25,7 @@ from tests.integrations.langchain.zoo.shapes import (
 
 THINGS = ("maps", "lamps", "boats", "coins", "seeds", "tiles", "nails", "books", "drums", "kites")
 OTHERS = {
-    f"o{n}": f"Entry {n} of the archive lists all {thing} that were counted in the year 19{n:02d} by hand."
+    f"o{n}": f"Entry {n} of the archive lists all {thing} that were counted in 19{n:02d} by hand."
     for n, thing in enumerate(THINGS)
 }
 

@@ -1,0 +1,92 @@
+"""An application of the user's own, named as ``module:object``."""
+
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+from ..errors import InvalidInput, MissingExtra
+from ..predicates import Predicate
+from ..probing.judging import described
+from ..progress import Progress
+from ..settings import Settings
+from .requests import Request
+
+
+def load_application(name: str) -> Any:
+    """What ``module:object`` names, imported as from the current folder.
+
+    Raises InvalidInput where there is no such thing, or importing it fails.
+    """
+    module_name, colon, path = name.partition(":")
+    if not (module_name and colon and path):
+        raise InvalidInput(f"--app {name!r} names no application; write module:object")
+    if os.getcwd() not in sys.path:  # noqa: PTH109 -- sys.path holds strings
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or module_name
+        if missing == module_name or module_name.startswith(f"{missing}."):
+            raise InvalidInput(f"--app: there is no module {missing!r}; is this its folder?") from error
+        raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(f"--app: importing {module_name} failed: {described(error)}") from error
+    for attribute in path.split("."):
+        if not hasattr(found, attribute):
+            raise InvalidInput(f"--app: {module_name} has no {path!r}; name a chain that it defines")
+        found = getattr(found, attribute)
+    return found
+
+
+def application_explainer(
+    application: Any,
+    request: Request,
+    settings: Settings,
+    predicates: tuple[Predicate, Predicate | None],
+    progress: Progress,
+) -> Any:
+    """The RuleExplainer for an application. Raises InvalidInput for what is none."""
+    try:
+        from langchain_rag_rule_explainer import RuleExplainer  # late: optional, and a second to import
+    except ImportError as error:
+        raise MissingExtra.naming("langchain", "--app") from error
+    predicate, omission = predicates
+    try:
+        return RuleExplainer(
+            application,
+            predicate=predicate,
+            omission_predicate=omission,
+            settings=settings,
+            progress=progress,
+            scope=request.scope,
+            on_new_query=request.on_new_query,
+            on_no_retrieval=request.on_no_retrieval,
+        )
+    except TypeError as error:
+        raise InvalidInput(
+            f"--app {request.app} is a {type(application).__name__}; name a LangChain Runnable or a "
+            "function of one input"
+        ) from error
+
+
+def application_input(request: Request, question: str | None) -> tuple[Any, str]:
+    """What the application is given, and the question in it."""
+    if request.input is not None:
+        try:
+            given = json.loads(request.input)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"--input is not JSON: {error}") from error
+        if question is None:
+            from langchain_rag_rule_explainer.reading import question_in
+
+            question = question_in(given)
+        return given, question
+    if question is None:
+        raise InvalidInput("there is no question; give one with --question, or the whole --input as JSON")
+    if request.input_key is None:
+        return question, question
+    if request.input_key == "messages":
+        return {"messages": [{"role": "user", "content": question}]}, question
+    return {request.input_key: question}, question

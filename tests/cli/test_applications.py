@@ -1,0 +1,220 @@
+"""``rag-rules explain --app``, logged incidents and pinned documents."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runs import (
+    BUILT,
+    QUESTION,
+    RagRules,
+    assert_refused,
+    explanation_of,
+    finished,
+    folder,
+    jsonl,
+    rules_of,
+    subprocess_of,
+)
+
+APPLICATION = """
+from langchain_core.documents import Document
+from langchain_rag_rule_explainer import lexical_chain
+
+DOCUMENTS = [
+    Document(id="plaque", page_content="The iron tower was built in 1889."),
+    Document(id="leaflet", page_content="The iron tower was built in 1900."),
+    Document(id="menu", page_content="Soup is served at noon."),
+]
+chain = lexical_chain(DOCUMENTS, k=3)
+
+class Nested:
+    chain = chain
+
+def asks_as_a_graph(given):
+    return {"messages": [("ai", chain.invoke(given["messages"][-1]["content"]))]}
+
+def asks_by_key(given):
+    return {"answer": chain.invoke(given["input"])}
+
+def fails(question):
+    raise ConnectionError("no route to the index")
+
+def never_retrieves(question):
+    return "no idea"
+
+number = 7
+"""
+RULES = ["whenever plaque is retained, the answer contains '1889'"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with an application in it, as the current one."""
+    folder(
+        tmp_path, {"tower_app.py": APPLICATION, "broken_app.py": "1 / 0", "needy_app.py": "import nope"}
+    )
+    monkeypatch.chdir(tmp_path)
+    before = list(sys.path)
+    yield tmp_path
+    sys.path[:] = before
+    for name in ("tower_app", "broken_app", "needy_app"):
+        sys.modules.pop(name, None)
+
+
+def asked(app: str, *more: object) -> list[object]:
+    return [
+        *("explain", "--app", app, "--question", QUESTION, "--predicate", "contains:1889"),
+        *("--rules", "retention", "--json", *more),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("app", "more"),
+    [
+        ("tower_app:chain", []),
+        ("tower_app:Nested.chain", []),
+        ("tower_app:asks_as_a_graph", ["--input-key", "messages"]),
+        ("tower_app:asks_by_key", ["--input-key", "input"]),
+        ("tower_app:asks_by_key", ["--input", json.dumps({"input": QUESTION})]),
+    ],
+)
+def test_an_application_is_explained_as_it_is(rag_rules: RagRules, app: str, more: list[str]) -> None:
+    run = rag_rules(*asked(app, *more))
+    explanation = explanation_of(run)
+    assert (rules_of(explanation), explanation.question) == (RULES, QUESTION)
+    assert {source.id for source in explanation.sources} == {"plaque", "leaflet"}
+    assert explanation.scope == "seen"
+    assert "at most 300 replays of the application" in run.err
+
+
+def test_it_runs_as_a_program_of_its_own() -> None:
+    run = finished(subprocess_of(*asked("tower_app:chain")))
+    assert rules_of(explanation_of(run)) == RULES
+
+
+def test_documents_are_served_instead_of_retrieving(rag_rules: RagRules, here: Path) -> None:
+    documents = jsonl(
+        here / "mine.jsonl", {"id": "mine", "text": "The iron tower was built in 1889."}, BUILT[1]
+    )
+    explanation = explanation_of(rag_rules(*asked("tower_app:chain", "--documents", documents)))
+    assert [source.id for source in explanation.sources] == ["mine", "leaflet"]
+    assert rules_of(explanation) == ["whenever mine is retained, the answer contains '1889'"]
+
+
+def test_pinned_documents_are_in_no_rule(rag_rules: RagRules, here: Path) -> None:
+    sources = jsonl(here / "sources.jsonl", *BUILT)
+    of_an_app = rag_rules(*asked("tower_app:chain", "--pinned", "leaflet"))
+    of_sources = rag_rules(
+        *("explain", "--sources", sources, "--question", QUESTION, "--predicate", "contains:1889"),
+        *("--pinned", "leaflet, menu", "--json"),
+    )
+    for run in (of_an_app, of_sources):
+        explanation = explanation_of(run)
+        assert all("leaflet" in probe.kept for probe in explanation.probes)
+        assert all("leaflet" not in rule.sources for rule in explanation.rules)
+    shown = rag_rules("explain", "--sources", sources, "--question", QUESTION, "--pinned", "menu")
+    assert "  menu     Soup is served at noon. (pinned)" in shown.out
+
+
+def test_an_incident_gives_the_rules_of_the_live_run(rag_rules: RagRules, here: Path) -> None:
+    live = explanation_of(rag_rules(*asked("tower_app:chain")))
+    incident = here / "incident.json"
+    logged = {
+        "question": live.question,
+        "answer": live.baseline.text,
+        "documents": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
+    }
+    incident.write_text(json.dumps(logged))
+    again = explanation_of(
+        rag_rules(
+            *("explain", "--app", "tower_app:chain", "--baseline", incident, "--json"),
+            *("--predicate", "contains:1889", "--rules", "retention"),
+        )
+    )
+    assert again.rules == live.rules
+    assert again.warnings == ()
+    without_app = explanation_of(
+        rag_rules("explain", "--baseline", incident, "--predicate", "contains:1889", "--json")
+    )
+    assert without_app.retention_rules == live.retention_rules
+
+
+def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
+    rag_rules: RagRules, here: Path
+) -> None:
+    logged = here / "answer.txt"
+    logged.write_text("It was built in 1850.\n")
+    run = rag_rules(
+        *("explain", "--app", "tower_app:chain", "--question", QUESTION, "--baseline", logged),
+        *("--predicate", "contains:1850"),
+    )
+    lines = run.out.splitlines()
+    assert lines[1] == "Answer: It was built in 1850."
+    assert lines[2].startswith("WARNING: the logged answer is not what the application answers")
+
+
+@pytest.mark.parametrize(
+    ("app", "said"),
+    [
+        ("tower_app", "write module:object"),
+        (":chain", "write module:object"),
+        ("no_such_app:chain", "no module 'no_such_app'"),
+        ("tower_app:no_such_chain", "has no 'no_such_chain'"),
+        ("needy_app:chain", "imports 'nope', which is not installed"),
+        ("broken_app:chain", "importing broken_app failed: ZeroDivisionError"),
+        ("tower_app:number", "is a int; name a LangChain Runnable"),
+        ("tower_app:fails", "no route to the index"),
+        ("tower_app:never_retrieves", "gate(...)"),
+    ],
+)
+def test_what_is_no_application_or_fails_is_told_in_one_line(
+    rag_rules: RagRules, app: str, said: str
+) -> None:
+    run = rag_rules(*asked(app))
+    assert run.code == 2
+    assert run.err.splitlines()[-1].startswith("rag-rules: ")
+    assert said in run.err.splitlines()[-1]
+    assert "Traceback" not in run.err
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("", "is empty"),
+        ("{}", "answer: Field required"),
+        ("[]", "JSON object"),
+        ('{"answer": 7}', "answer: Input should be a valid string"),
+        ('{"answer": "a", "documents": [{"id": 7}]}', "documents: 0: id"),
+        ('{"answer": "a", "documents": "x"}', "documents"),
+        ('{"answer": ' + "[" * 100_000, "JSON"),
+        ('{"answer": "a", "documents": []}', "no sources"),
+    ],
+)
+def test_a_bad_incident_is_told_in_one_line(
+    rag_rules: RagRules, here: Path, written: str, said: str
+) -> None:
+    incident = here / "incident.json"
+    incident.write_text(written)
+    assert_refused(rag_rules("explain", "--question", QUESTION, "--baseline", incident), said)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--app", "tower_app:chain", "--sources", "x"], "--sources does not go with --app"),
+        (["--app", "tower_app:chain", "--model", "x"], "--model does not go with --app"),
+        (["--sources", "x", "--documents", "x"], "--documents goes with --app only"),
+        (["--app", "tower_app:chain", "--input", "{", "--input-key", "k"], "leave --input-key out"),
+        (["--app", "tower_app:chain", "--input", "{"], "--input is not JSON"),
+        (["--app", "tower_app:chain", "--pinned", "nobody"], "'nobody', which is no source"),
+        (["--app", "tower_app:chain", "--documents", "nowhere.jsonl"], "there is no nowhere.jsonl"),
+    ],
+)
+def test_options_that_do_not_go_together(rag_rules: RagRules, options: list[str], said: str) -> None:
+    run = rag_rules("explain", "--question", QUESTION, *options)
+    assert run.code == 2
+    assert said in run.err.splitlines()[-1]

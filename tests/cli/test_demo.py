@@ -1,0 +1,42 @@
+"""``rag-rules demo``."""
+
+import pytest
+
+from rag_rule_explainer.cli.stories import STORIES
+from tests.cli.runs import Run, finished, subprocess_of
+
+
+@pytest.fixture(scope="module")
+def demo() -> Run:
+    return finished(subprocess_of("demo"))
+
+
+class TestDemo:
+    def test_both_stories_end_in_their_rules(self, demo: Run) -> None:
+        assert demo.code == 0
+        covid, knee = demo.out.split("\n2. ")
+        assert "whenever preprint-17 is retained, the answer contains 'prednisolone'" in covid
+        assert "whenever preprint-17 is omitted, the answer does not contain 'prednisolone'" in covid
+        assert (
+            "whenever programme-1998 and leaflet-9 are retained, the answer contains 'six weeks'" in knee
+        )
+        for one in ("programme-1998", "leaflet-9"):
+            assert f"whenever {one} is omitted, the answer does not contain 'six weeks'" in knee
+            assert f"whenever {one} is retained" not in knee
+
+    def test_question_answer_documents_and_costs_are_shown(self, demo: Run) -> None:
+        for story in STORIES:
+            assert f"Question: {story.question}\n" in demo.out
+            for document in story.documents:
+                assert document.id in demo.out
+                assert document.title in demo.out
+        assert "What would flip it" in demo.out
+        assert "8 probes of 8 subsets; 9 replays" in demo.out
+        assert "32 probes of 32 subsets; 33 replays" in demo.out
+
+    def test_it_says_how_to_do_the_same_on_ones_own_chain(self, demo: Run) -> None:
+        assert "RuleExplainer(your_chain" in demo.out
+        assert "rag-rules explain --question" in demo.out
+
+    def test_it_is_plain_text_where_it_is_not_a_terminal(self, demo: Run) -> None:
+        assert "\x1b" not in demo.out + demo.err

@@ -1,0 +1,137 @@
+"""Chat models behind an endpoint."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_rule_explainer.testing import OpenAIServer
+from tests.cli.runs import (
+    QUESTION,
+    UNREACHABLE,
+    RagRules,
+    assert_refused,
+    explanation_of,
+    jsonl,
+    rules_of,
+)
+
+
+class TestModel:
+    @pytest.fixture
+    def server(self) -> Iterator[OpenAIServer]:
+        with OpenAIServer() as server:
+            yield server
+
+    def given(self, sources: Path, base_url: str, *more: object) -> tuple[object, ...]:
+        given = ("explain", "--question", QUESTION, "--sources", sources)
+        return (*given, "--model", "some-model", "--base-url", base_url, *more)
+
+    def test_an_endpoint_that_reads_as_the_offline_reader_does_gives_the_same_rules(
+        self, with_key: RagRules, sources: Path, server: OpenAIServer
+    ) -> None:
+        offline = with_key("explain", "--question", QUESTION, "--sources", sources, "--json")
+        run = with_key(*self.given(sources, server.base_url, "--json"))
+        assert rules_of(explanation_of(run)) == rules_of(explanation_of(offline))
+        assert run.err.splitlines()[0] == "at most 10 replays of the model"
+        assert len(server.requests) == explanation_of(run).counts.replays
+        assert {request["model"] for request in server.requests} == {"some-model"}
+
+    def test_the_temperature_is_passed_on(
+        self, with_key: RagRules, sources: Path, server: OpenAIServer
+    ) -> None:
+        with_key(*self.given(sources, server.base_url, "--temperature", 0.5))
+        assert {request["temperature"] for request in server.requests} == {0.5}
+
+    def test_the_answer_without_sources_can_be_given(
+        self, with_key: RagRules, sources: Path, server: OpenAIServer
+    ) -> None:
+        arguments = self.given(sources, server.base_url, "--answer-without-sources", "N/A", "--json")
+        explanation = explanation_of(with_key(*arguments))
+        assert len(server.requests) == explanation.counts.replays == 8
+
+    def test_many_replays_need_a_yes(
+        self, with_key: RagRules, tmp_path: Path, server: OpenAIServer
+    ) -> None:
+        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+        asked = with_key(*self.given(file, server.base_url))
+        worst = "at most 500 replays of the model"
+        assert_refused(asked, "more than 300 replays", "pass --yes", before=worst)
+        assert server.requests == []
+
+    def test_without_stdin_nobody_can_be_asked(
+        self, with_key: RagRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", None)  # as Python sets it where it was closed
+        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+        run = with_key(*self.given(file, UNREACHABLE))
+        assert_refused(run, "pass --yes", before="at most 500 replays of the model")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+    @pytest.mark.parametrize(
+        ("typed", "code", "said"),
+        [
+            (b"n\n", 2, "nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays"),
+            (b"\x04", 130, "interrupted"),
+        ],
+    )
+    def test_who_sits_at_a_terminal_is_asked(
+        self,
+        with_key: RagRules,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        typed: bytes,
+        code: int,
+        said: str,
+    ) -> None:
+        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+        keyboard, terminal = os.openpty()
+        os.write(keyboard, typed)
+        with open(terminal) as stdin:  # noqa: PTH123 -- of a descriptor
+            monkeypatch.setattr(sys, "stdin", stdin)
+            run = with_key(*self.given(file, UNREACHABLE))
+        os.close(keyboard)
+        assert run.code == code
+        assert run.err.startswith("at most 500 replays of the model\n")
+        assert run.err.endswith(f"rag-rules: {said}\n")
+
+    @pytest.mark.parametrize("more", [("--yes",), ("--max-replays", 300)])
+    def test_a_yes_or_a_limit_lets_them_go_on(
+        self, with_key: RagRules, tmp_path: Path, server: OpenAIServer, more: tuple[object, ...]
+    ) -> None:
+        file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+        given = self.given(file, server.base_url, *more, "--predicate", "contains:nothing")
+        run = with_key(*given, "--rules", "retention")
+        assert run.code == 0
+        assert len(server.requests) == 2
+
+    def test_an_unreachable_endpoint(self, with_key: RagRules, sources: Path) -> None:
+        run = with_key(*self.given(sources, UNREACHABLE))
+        worst = "at most 10 replays of the model"
+        assert_refused(run, f"some-model at {UNREACHABLE}", "check that its endpoint", before=worst)
+
+    def test_an_endpoint_that_refuses(self, with_key: RagRules, sources: Path) -> None:
+        def refuses(_body: object) -> str:
+            raise ValueError("\x1b[31mno such model")
+
+        with OpenAIServer(refuses) as server:
+            run = with_key(*self.given(sources, server.base_url))
+        assert_refused(run, "--model", "no such model", before="at most 10 replays of the model")
+        assert "\x1b" not in run.err
+
+    def test_an_answer_that_never_repeats(self, with_key: RagRules, sources: Path) -> None:
+        told: list[str] = []
+
+        def rambles(_body: object) -> str:
+            told.append("so")
+            return " ".join(told)
+
+        with OpenAIServer(rambles) as server:
+            run = with_key(*self.given(sources, server.base_url))
+        assert_refused(run, "replayed twice", "contains", before="at most 10 replays of the model")
+        assert len(told) == 2
+
+    def test_no_key(self, rag_rules: RagRules, sources: Path) -> None:
+        assert_refused(rag_rules(*self.given(sources, UNREACHABLE)), "OPENAI_API_KEY", "export it")

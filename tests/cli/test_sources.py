@@ -1,0 +1,101 @@
+"""Sources as files and folders, and conditions as they are written."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runs import QUESTION, RagRules, explanation_of, folder, jsonl
+
+
+class TestSources:
+    def test_lines_of_json(self, rag_rules: RagRules, sources: Path) -> None:
+        run = rag_rules("explain", "--question", QUESTION, "--sources", sources)
+        assert run.code == 0
+        assert "Question: When was the iron tower built?\nAnswer: 1889\n" in run.out
+        assert "  - whenever plaque is retained, the answer stays the same\n" in run.out
+        assert "  - whenever plaque is omitted, the answer changes\n" in run.out
+
+    def test_ids_and_titles_may_be_left_out_and_other_fields_may_be_there(
+        self, rag_rules: RagRules, tmp_path: Path
+    ) -> None:
+        file = jsonl(tmp_path / "s.jsonl", {"text": "one", "score": 0.7}, {"text": "two", "id": None})
+        run = rag_rules("explain", "--question", QUESTION, "--sources", file, "--json")
+        assert [(s.id, s.text) for s in explanation_of(run).sources] == [("D1", "one"), ("D2", "two")]
+
+    def test_a_text_may_hold_any_line_break_that_json_allows(
+        self, rag_rules: RagRules, tmp_path: Path
+    ) -> None:
+        text = "a\u2028b\u2029c\x85d"
+        file = tmp_path / "s.jsonl"
+        file.write_text(f'\ufeff{{"text": "{text}"}}\r\n\r\n{{"text": "two"}}', encoding="utf-8")
+        run = rag_rules("explain", "--question", QUESTION, "--sources", file, "--json")
+        assert [source.text for source in explanation_of(run).sources] == [text, "two"]
+
+    def test_a_folder_of_texts_is_read_in_order_of_its_names(
+        self, rag_rules: RagRules, tmp_path: Path
+    ) -> None:
+        texts = {"b.txt": "two", "a.md": "one", "sub/C.TXT": "three", "image.png": "none", "d.txt/e": ""}
+        directory = folder(tmp_path / "texts", texts)
+        run = rag_rules("explain", "--question", QUESTION, "--sources", directory, "--json")
+        found = [(source.id, source.text) for source in explanation_of(run).sources]
+        assert found == [("a.md", "one"), ("b.txt", "two"), ("sub/C.TXT", "three")]
+
+    def test_top_k_retrieves_the_best_matches_of_many(self, rag_rules: RagRules, tmp_path: Path) -> None:
+        texts = {f"filler-{n}.txt": f"Soup number {n} is served at noon." for n in range(40)}
+        texts |= {"plaque.txt": "The iron tower was built in 1889.", "paint.txt": "The tower is painted."}
+        directory = folder(tmp_path / "texts", texts)
+        run = rag_rules("explain", "--question", QUESTION, "--sources", directory, "--top-k", 2, "--json")
+        explanation = explanation_of(run)
+        assert [source.id for source in explanation.sources] == ["plaque.txt", "paint.txt"]
+        assert explanation.baseline.text == "1889"
+
+
+class TestPredicates:
+    @pytest.mark.parametrize(
+        ("written", "clause", "opposite"),
+        [
+            ("same-answer", "the answer stays the same", "the answer changes"),
+            ("contains:188", "the answer contains '188'", "the answer does not contain '188'"),
+            ("equals:1889", "the answer is '1889'", "the answer is not '1889'"),
+            (r"matches:^18\d\d$", r"the answer matches /^18\d\d$/", r"the answer does not match"),
+            (
+                "consistent-with:1889.",
+                "the answer is consistent with '1889.'",
+                "the answer is inconsistent with '1889.'",
+            ),
+        ],
+    )
+    def test_every_form_and_its_negation(
+        self, rag_rules: RagRules, sources: Path, written: str, clause: str, opposite: str
+    ) -> None:
+        given = ("explain", "--question", QUESTION, "--sources", sources, "--predicate")
+        run = rag_rules(*given, written)
+        assert f"  - whenever plaque is retained, {clause}\n" in run.out
+        assert f"  - whenever plaque is omitted, {opposite}" in run.out
+        negated = rag_rules(*given, f"not:{written}")
+        assert f"  none, for: {opposite}" in negated.out
+        assert f"  none, for: {clause}\n" in negated.out
+        assert rag_rules(*given, f"not:not:{written}").out == run.out
+
+    def test_a_text_may_hold_colons(self, rag_rules: RagRules, sources: Path) -> None:
+        run = rag_rules(
+            "explain", "--question", QUESTION, "--sources", sources, "--predicate", "contains:a:b"
+        )
+        assert "none, for: the answer contains 'a:b'" in run.out
+
+    def test_omission_rules_may_have_a_condition_of_their_own(
+        self, rag_rules: RagRules, sources: Path
+    ) -> None:
+        run = rag_rules(
+            *("explain", "--question", QUESTION, "--sources", sources),
+            *("--predicate", "contains:1889", "--omission-predicate", "equals:N/A"),
+        )
+        assert "  - whenever plaque is retained, the answer contains '1889'\n" in run.out
+        assert "  - whenever plaque and leaflet are omitted, the answer is 'N/A'\n" in run.out
+
+    @pytest.mark.parametrize("kind", ["retention", "omission"])
+    def test_one_kind_alone_can_be_asked_for(self, rag_rules: RagRules, sources: Path, kind: str) -> None:
+        run = rag_rules("explain", "--question", QUESTION, "--sources", sources, "--rules", kind)
+        other = {"retention": "omission", "omission": "retention"}[kind]
+        assert f"{kind.capitalize()} rules\n" in run.out
+        assert f"{other.capitalize()} rules\n" not in run.out
