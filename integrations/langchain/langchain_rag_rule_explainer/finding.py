@@ -41,12 +41,14 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a search returns what it found. ``scored``: (document, score) pairs.
+    """How a search returns what it found. ``scored``: (document, score) pairs; ``as_found``: pairs
+    where it found pairs.
 
     ``text_of``, ``item_of``: from an item of a shape of its own to its text, and from a document back.
     """
 
     scored: bool = False
+    as_found: bool = False
     text_of: TextOf | None = None
     item_of: ItemOf | None = None
 
@@ -54,7 +56,8 @@ class Shape:
         """The items of a result. Raises InvalidInput, naming ``text_of``, where they cannot be read."""
         if result is None:
             return []
-        items = cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else [result]
+        one: tuple[Any, ...] = (result,)
+        items = cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else one
         return [self._item(item) for item in items]
 
     def result(self, found: Iterable[Found], like: object = ()) -> Any:
@@ -67,25 +70,28 @@ class Shape:
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any) -> Found:
-        if isinstance(item, tuple) and item and isinstance(item[0], Document):
-            document, *scores = cast("tuple[Document, Any]", item)
+        pair: tuple[Any, ...] = cast("tuple[Any, ...]", item) if isinstance(item, tuple) else ()
+        if pair and isinstance(pair[0], Document):
+            document, *scores = pair
             return Found(copies([document])[0], scores=tuple(scores))
         if isinstance(item, Document):
             return Found(copies([item])[0])
         text = self.text_of(item) if self.text_of else _text(item)
         if not isinstance(text, str):
             raise InvalidInput(
-                f"a search returned a {type(item).__name__}, whose text cannot be read; pass "
+                f"a search returned a {type(cast('object', item)).__name__}, whose text cannot be read; pass "
                 "gate(search, text_of=...), a function from such an item to its text"
             )
-        mapping = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {}
-        identity = mapping.get("id")
-        metadata = {key: value for key, value in mapping.items() if value is not text and key != "id"}
+        said: dict[str, Any] = dict(cast("Mapping[str, Any]", item)) if isinstance(item, Mapping) else {}
+        identity = said.pop("id", None)
+        metadata = {key: value for key, value in said.items() if value is not text}
         named = str(identity) if isinstance(identity, (str, int)) else None
         return Found(Document(page_content=text, id=named, metadata=copied(metadata)), given=copied(item))
 
     def _given(self, found: Found) -> Any:
         document = copies([found.document])[0]
+        if self.as_found and found.scores:
+            return (document, *found.scores)
         if self.scored:
             score = _score(document)
             return (document, *(found.scores or (1.0 if score is None else score,)))

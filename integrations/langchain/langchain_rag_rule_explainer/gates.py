@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar, cast, overload
 
@@ -53,7 +54,7 @@ def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None =
 
     Raises InvalidInput for what is no search.
     """
-    shape = Shape(text_of=text_of, item_of=item_of)
+    shape = Shape(as_found=True, text_of=text_of, item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):
@@ -62,7 +63,7 @@ def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None =
         return GatedRetriever(search=search, joined=going_on())
     if isinstance(search, Runnable):
         return GatedRetriever(search=cast("Runnable[str, list[Document]]", search), joined=going_on())
-    if isinstance(search, VectorStore) or any(map(SEARCHES.fullmatch, dir(type(search)))):
+    if isinstance(search, VectorStore) or _searches(search):
         return _gated_store(search, shape)
     if callable(search):
         return _gated_function(search, shape)
@@ -171,7 +172,7 @@ def _gated_store(store: Any, shape: Shape) -> Any:
         if not SEARCHES.fullmatch(name):
             return call
         is_async = is_async_search(name)
-        scored = Shape(_scored(name, shape), shape.text_of, shape.item_of)
+        scored = replace(shape, scored=_scored(name))
         search = searching(name, acall if is_async else call, scored)
 
         @wraps(real)
@@ -206,8 +207,12 @@ def _gated_store(store: Any, shape: Shape) -> Any:
     )()
 
 
-def _scored(name: str, shape: Shape) -> bool:
-    return shape.scored or "_score" in name
+def _searches(store: object) -> bool:
+    return any(map(SEARCHES.fullmatch, dir(type(store))))
+
+
+def _scored(name: str) -> bool:
+    return "_score" in name
 
 
 def _name(search: Callable[..., Any]) -> str:

@@ -21,17 +21,20 @@ _PROMPT = ChatPromptTemplate.from_template(
 
 
 class BM25Retriever(BaseRetriever):
-    """The ``k`` documents that match a query best by BM25. Needs the extra ``bm25``."""
+    """The ``k`` documents that match a query best by BM25, or as many as a call asks for with ``k=``.
+
+    Needs the extra ``bm25``.
+    """
 
     documents: list[Document]
     k: int
 
     @override
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         texts = [_passage(document) for document in self.documents]
-        return [self.documents[place] for place in best_matches(query, texts, self.k)]
+        return [self.documents[place] for place in best_matches(query, texts, k or self.k)]
 
 
 def lexical_chain(documents: Sequence[Document], k: int) -> Runnable[str, str]:
