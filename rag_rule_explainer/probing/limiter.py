@@ -8,46 +8,60 @@ from contextlib import asynccontextmanager, contextmanager
 
 
 class Limiter:
-    """Lets at most ``size`` holders in at a time, first come, first served; thread-safe."""
+    """Lets at most ``size`` holders in at a time, whoever has waited longest first; thread-safe."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._lock = threading.Lock()
-        self._free = size
+        # Taking from and adding to a list is atomic, so nobody needs the lock as long as nobody waits.
+        self._free: list[None] = [None] * size
         self._waiting: deque[Callable[[], bool]] = deque()
+        self._lock = threading.Lock()
 
     @contextmanager
     def slot(self) -> Generator[None, None, None]:
         """Waits in this thread, which must not be one that an event loop runs in."""
-        admitted = threading.Event()
+        if not self.enter_at_once():
+            admitted = threading.Event()
 
-        def admit() -> bool:
-            admitted.set()
-            return True
+            def admit() -> bool:
+                admitted.set()
+                return True
 
-        if not self._enters(admit):
+            self._queue(admit)
             admitted.wait()
         try:
             yield
         finally:
-            self._leave()
+            self.leave()
 
     @asynccontextmanager
     async def aslot(self) -> AsyncGenerator[None, None]:
         """Waits on the running loop."""
-        await self._acquire()
+        if not self.enter_at_once():
+            await self.enter()
         try:
             yield
         finally:
-            self._leave()
+            self.leave()
 
-    async def _acquire(self) -> None:
+    def enter_at_once(self) -> bool:
+        """True iff a slot was free, which is now taken; to be followed by ``leave``."""
+        if self._waiting:
+            return False
+        try:
+            self._free.pop()
+        except IndexError:
+            return False
+        return True
+
+    async def enter(self) -> None:
+        """Waits for a slot; to be followed by ``leave``."""
         loop = asyncio.get_running_loop()
         admitted: asyncio.Future[None] = loop.create_future()
 
         def wake() -> None:
             if admitted.cancelled():
-                self._leave()  # it gave up meanwhile; the next one may
+                self.leave()  # it gave up meanwhile; the next one may
             else:
                 admitted.set_result(None)
 
@@ -57,26 +71,31 @@ class Limiter:
             loop.call_soon_threadsafe(wake)
             return True
 
-        if self._enters(admit):
-            return
+        self._queue(admit)
         try:
             await admitted
         except asyncio.CancelledError:
             if admitted.done() and not admitted.cancelled():
-                self._leave()
+                self.leave()
             raise
 
-    def _enters(self, admit: Callable[[], bool]) -> bool:
-        with self._lock:
-            if self._free:
-                self._free -= 1
-                return True
-            self._waiting.append(admit)
-            return False
+    def leave(self) -> None:
+        """Gives the slot back."""
+        self._free.append(None)
+        if self._waiting:
+            self._admit_waiting()
 
-    def _leave(self) -> None:
+    def _queue(self, admit: Callable[[], bool]) -> None:
+        self._waiting.append(admit)
+        # A slot may have come free just before.
+        self._admit_waiting()
+
+    def _admit_waiting(self) -> None:
         with self._lock:
-            while self._waiting:
-                if self._waiting.popleft()():
+            while self._waiting and self._free:
+                try:
+                    self._free.pop()
+                except IndexError:  # somebody was faster
                     return
-            self._free += 1
+                if not self._waiting.popleft()():
+                    self._free.append(None)

@@ -79,7 +79,7 @@ class Shape:
         text = self.text_of(item) if self.text_of else _text(item)
         if not isinstance(text, str):
             raise InvalidInput(
-                f"a search returned a {type(cast('object', item)).__name__}, whose text cannot be read; pass "
+                f"a search returned a {type(cast('object', item)).__name__} without a text; pass "
                 "gate(search, text_of=...), a function from such an item to its text"
             )
         said: dict[str, Any] = dict(cast("Mapping[str, Any]", item)) if isinstance(item, Mapping) else {}

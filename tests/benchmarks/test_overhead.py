@@ -1,0 +1,110 @@
+"""What explaining a LangChain chain costs beside the replays themselves, as ratios measured in one run.
+
+The same 256 replays of the same chain, once through ``abatch`` and once through the explainer, in turns.
+"""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnablePassthrough
+from langchain_rag_rule_explainer import RuleExplainer
+
+from tests.integrations.langchain.chains import BAD
+from tests.integrations.langchain.models import Telling
+from tests.integrations.langchain.zoo.shapes import joined
+
+pytestmark = pytest.mark.benchmark
+SOURCES = 8
+CONCURRENCY = 8
+WORDS = ["amber", "basalt", "copper", "dune", "ember", "flint", "granite", "heather", "iron", "jasper"]
+DOCUMENTS = [
+    Document(id=f"d{n}", page_content=" ".join(f"{word}{n}" for word in WORDS)) for n in range(SOURCES)
+]
+SUBSETS = [
+    " ".join(f"d{n}" for n in range(SOURCES) if mask >> n & 1) or "none" for mask in range(1 << SOURCES)
+]
+
+
+class Subsets(BaseRetriever):
+    """Finds everything, or just the documents that the query names."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return [each for each in DOCUMENTS if query == "?" or each.id in query.split()]
+
+
+class Slow(Telling):
+    """Takes its time."""
+
+    latency: float = 0.0
+
+    async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        return self._generate(messages)
+
+
+def says(messages: Any) -> str:
+    sent = messages[-1].text
+    return "bad" if all(DOCUMENTS[n].page_content in sent for n in (1, 3)) else "good"
+
+
+def chain(latency: float) -> Runnable[Any, Any]:
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    context = Subsets() | joined
+    model = Slow(says=says, latency=latency)
+    return {"context": context, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
+
+
+def compared(latency: float, clock: Callable[[], float], rounds: int) -> tuple[list[float], list[float]]:
+    application = chain(latency)
+    explainer = RuleExplainer(
+        application, predicate=BAD, miner="exhaustive", concurrency=CONCURRENCY, check_repeatable=False
+    )
+
+    async def batched() -> None:
+        await application.abatch(SUBSETS, {"max_concurrency": CONCURRENCY})
+
+    async def explained() -> None:
+        explanation = await explainer.aexplain("?")
+        assert explanation.counts.probes == 1 << SOURCES
+        assert explanation.counts.replays == 1 << SOURCES
+
+    def timed(run: Callable[[], Awaitable[None]]) -> float:
+        async def running() -> float:
+            started = clock()
+            await run()
+            return clock() - started
+
+        return asyncio.run(running())
+
+    for warming_up in (batched, explained):
+        timed(warming_up)
+    pairs = [(timed(batched), timed(explained)) for _ in range(rounds)]
+    return [ours for _, ours in pairs], [theirs for theirs, _ in pairs]
+
+
+def show(title: str, ours: list[float], theirs: list[float], bar: float) -> None:
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    spread = sorted(a / b for a, b in zip(ours, theirs, strict=True))
+    print(
+        f"\n{title}\n"
+        f"  abatch   {1000 * statistics.median(theirs):8.1f} ms (median of {len(theirs)})\n"
+        f"  explain  {1000 * statistics.median(ours):8.1f} ms\n"
+        f"  ratio    {ratio:8.2f}    (single pairs {spread[0]:.2f} to {spread[-1]:.2f}; bar {bar})"
+    )
+
+
+def test_wall_time_with_latency() -> None:
+    show("256 replays of 50 ms, 8 at a time: wall time", *compared(0.05, time.perf_counter, 5), bar=1.15)
+
+
+def test_cpu_time_without_latency() -> None:
+    show("256 replays without latency: CPU time", *compared(0.0, time.process_time, 9), bar=1.5)

@@ -1,0 +1,35 @@
+"""The notebooks of the cookbook run, and print what they are stored with."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+COOKBOOK = Path(__file__).parents[1] / "cookbook"
+NOTEBOOKS = sorted(COOKBOOK.glob("*.ipynb"))
+
+
+def printed(notebook: Any) -> list[str]:
+    """What each cell of code wrote to stdout."""
+    return [
+        "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+def test_there_is_a_notebook_for_langchain() -> None:
+    assert [path.name for path in NOTEBOOKS] == ["langchain.ipynb"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.name for path in NOTEBOOKS])
+def test_a_notebook_prints_what_it_is_stored_with(path: Path) -> None:
+    stored: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    assert any("whenever" in text for text in printed(stored))
+    run: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    NotebookClient(run, timeout=120, kernel_name="python3").execute()
+    assert printed(run) == printed(stored)
