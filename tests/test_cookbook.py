@@ -1,7 +1,7 @@
 """The notebooks of the cookbook run, and print what they are stored with."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import nbformat
 import pytest
@@ -28,8 +28,8 @@ def test_there_is_a_notebook_for_langchain() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.name for path in NOTEBOOKS])
 def test_a_notebook_prints_what_it_is_stored_with(path: Path) -> None:
-    stored: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    stored = cast("Any", nbformat.read(path, as_version=4))
     assert any("whenever" in text for text in printed(stored))
-    run: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    run = cast("Any", nbformat.read(path, as_version=4))
     NotebookClient(run, timeout=120, kernel_name="python3").execute()
     assert printed(run) == printed(stored)

@@ -1,7 +1,8 @@
 """Fakes and checks for tests of applications, predicates and miners."""
 
+from .completions import Completion
 from .miners import check_miner
 from .openai_server import OpenAIServer
 from .replays import ScriptedReplay
 
-__all__ = ["OpenAIServer", "ScriptedReplay", "check_miner"]
+__all__ = ["Completion", "OpenAIServer", "ScriptedReplay", "check_miner"]

@@ -9,7 +9,21 @@ from typing import Any, TypeAlias, cast
 from ..reader import parse_prompt, read
 
 Body: TypeAlias = dict[str, Any]
-Script: TypeAlias = Callable[[Body], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A reply as it is to be sent, faults and all.
+
+    ``text``: None is sent as null. ``finish_reason``: None ends a stream after the text, cleanly and in
+    the middle, as a proxy does whose connection broke.
+    """
+
+    text: str | None
+    finish_reason: str | None = "stop"
+
+
+Script: TypeAlias = Callable[[Body], "str | Completion"]
 """What is answered to a request, given as its parsed JSON body."""
 
 
@@ -61,9 +75,10 @@ def read_offline(body: Body) -> str:
     return read(task.question, task.passages)
 
 
-def completion(body: Body, text: str, number: int) -> Response:
-    """The response that says ``text``; tokens are counted as words apart by white space."""
-    asked, told = len(_prompt(body).split()), len(text.split())
+def completion(body: Body, said: str | Completion, number: int) -> Response:
+    """The response that says so; tokens are counted as words apart by white space."""
+    reply = Completion(said) if isinstance(said, str) else said
+    asked, told = len(_prompt(body).split()), len((reply.text or "").split())
     usage = {"prompt_tokens": asked, "completion_tokens": told, "total_tokens": asked + told}
     identity = {
         "id": f"chatcmpl-{number}",
@@ -71,19 +86,20 @@ def completion(body: Body, text: str, number: int) -> Response:
         "model": str(body.get("model", "")),
     }
     if body.get("stream"):
-        return _streamed(identity, text, usage)
-    message = {"role": "assistant", "content": text, "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        return _streamed(identity, reply, usage)
+    message = {"role": "assistant", "content": reply.text, "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}
     return Response.of({**identity, "object": "chat.completion", "choices": [choice], "usage": usage})
 
 
-def _streamed(identity: Mapping[str, Any], text: str, usage: Mapping[str, int]) -> Response:
-    def chunk(*deltas: tuple[Mapping[str, str], str | None], **more: Any) -> str:
+def _streamed(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, int]) -> Response:
+    def chunk(*deltas: tuple[Mapping[str, str | None], str | None], **more: Any) -> str:
         choices = [{"index": 0, "delta": delta, "finish_reason": why} for delta, why in deltas]
         return json.dumps({**identity, "object": "chat.completion.chunk", "choices": choices, **more})
 
-    said = chunk(({"role": "assistant", "content": text}, None))
-    events = (said, chunk(({}, "stop")), chunk(usage=usage), "[DONE]")
+    said = chunk(({"role": "assistant", "content": reply.text}, None))
+    rest = (chunk(({}, reply.finish_reason)), chunk(usage=usage)) if reply.finish_reason else ()
+    events = (said, *rest, "[DONE]")
     return Response(200, "text/event-stream", "".join(f"data: {each}\n\n" for each in events).encode())
 
 

@@ -22,8 +22,9 @@ class OpenAIServer:
     """Answers ``POST /v1/chat/completions`` on a port of 127.0.0.1, between ``with`` and its end.
 
     The text is ``script(body)``; by default it is the offline reader's answer to all messages as one
-    prompt. ``latency``: seconds each answer takes. Tokens are counted as words apart by white space, and
-    ``finish_reason`` is always "stop". With ``"stream": true`` the same comes as server-sent events.
+    prompt. A script may return a ``Completion``, to reply with a fault. ``latency``: seconds each answer
+    takes. Tokens are counted as words apart by white space. With ``"stream": true`` the same comes as
+    server-sent events.
 
     ``requests`` holds the parsed body of every request that was understood, in order of arrival;
     ``peak`` is the most of them that were in progress at once. A request that cannot be read, or that

@@ -79,9 +79,9 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     """Input, output and total tokens, summed; None where nothing was reported."""
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
     for usage in usages:
-        spent["input_tokens"] += usage["input_tokens"]
-        spent["output_tokens"] += usage["output_tokens"]
-        spent["total_tokens"] += usage["total_tokens"]
+        # A reply out of a cache has no counts, and some clients put null there.
+        for kind in spent:
+            spent[kind] += cast("dict[str, int | None]", usage).get(kind) or 0
     return spent if any(spent.values()) else None
 
 
