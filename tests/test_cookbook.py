@@ -8,6 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 COOKBOOK = Path(__file__).parents[1] / "cookbook"
+read: Any = cast("Any", nbformat).read
 NOTEBOOKS = sorted(COOKBOOK.glob("*.ipynb"))
 
 
@@ -28,8 +29,8 @@ def test_there_is_a_notebook_for_langchain() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.name for path in NOTEBOOKS])
 def test_a_notebook_prints_what_it_is_stored_with(path: Path) -> None:
-    stored = cast("Any", nbformat.read(path, as_version=4))
+    stored = read(path, as_version=4)
     assert any("whenever" in text for text in printed(stored))
-    run = cast("Any", nbformat.read(path, as_version=4))
+    run = read(path, as_version=4)
     NotebookClient(run, timeout=120, kernel_name="python3").execute()
     assert printed(run) == printed(stored)
