@@ -138,7 +138,10 @@ def test_scores_in_metadata_make_no_new_document() -> None:
     def script(query: str) -> list[Document]:
         calls.append(query)
         return [
-            Document(page_content=TEXTS[n], metadata={"source": f"{n}.txt", "score": len(calls) / 7})
+            Document(
+                page_content=TEXTS[n],
+                metadata={"source": f"{n}.txt", "score": len(calls), "bm25": len(calls) / 7},
+            )
             for n in "abcd"
         ]
 

@@ -1,6 +1,8 @@
 """The answer's chunks first, then the explanation; and events on the way."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
 from contextvars import ContextVar
 from typing import Any
 
@@ -176,3 +178,16 @@ def test_attached_rules_come_with_the_last_chunk(retriever: Counting, awaiting: 
         ("d",),
     }
     assert omission(RuleExplainer(chain_over(retriever), predicate=BAD).explain("?")) == sets("b", "d")
+
+
+def test_a_baseline_that_is_streamed_takes_a_slot_like_any_other(retriever: Counting) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD, concurrency=1)
+    stream = explainer.stream("streamed")
+    next(stream)
+    with ThreadPoolExecutor(1) as thread:
+        beside = thread.submit(explainer.explain, "beside")
+        with pytest.raises(NotYet):
+            beside.result(0.3)
+        assert "beside" not in retriever.live
+        *_, last = stream
+        assert retention(beside.result(30)) == retention(last.explanation) == sets("bd")

@@ -167,3 +167,23 @@ def test_a_model_is_seen_however_it_is_called() -> None:
         explanation = asyncio.run(RuleExplainer(app, predicate=BAD).aexplain("?"))
         assert explanation.scope == "seen"
         assert all(probe.answers[0].seen == probe.kept for probe in explanation.probes)
+
+
+def test_what_a_model_inside_the_retriever_is_shown_has_not_been_seen() -> None:
+    class Grading(Counting):
+        """Asks a model about everything it has, as rerankers do, and returns it all."""
+
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> Any:
+            found = super()._get_relevant_documents(query, run_manager=run_manager)
+            Telling(says=lambda _: "graded").invoke("\n".join(each.page_content for each in found))
+            return found
+
+    retriever = Grading(documents=facts("abcd"))
+
+    def answer(question: str) -> str:
+        best = [each for each in retriever.invoke(question) if each.id != "a"]
+        return Telling().invoke("\n".join(each.page_content for each in best) or "nothing").text
+
+    explanation = RuleExplainer(answer, predicate=BAD).explain("?")
+    assert [source.id for source in explanation.held_out] == ["a"]
+    assert retention(explanation) == sets("bd")
