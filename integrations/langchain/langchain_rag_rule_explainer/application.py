@@ -1,7 +1,6 @@
 """One input to an application: its recorded baseline, then its replays."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
@@ -38,8 +37,6 @@ from .watching import Watch
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
-# What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
-_TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
 _LONGEST_NAME = 60
 
 
@@ -277,18 +274,6 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise
-
-
-def is_async_only(failed: BaselineFailed) -> bool:
-    """True iff the application failed because some part of it has no sync entry."""
-    cause = failed.__cause__
-    return cause is not None and tells_of_async(f"{type(cause).__name__}: {cause}")
-
-
-def tells_of_async(error: str) -> bool:
-    """True for the errors, as text, of what has no sync entry."""
-    told = error.startswith("TypeError") and _TELLS_OF_ASYNC.search(error) is not None
-    return told or error.startswith("NotImplementedError")
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:

@@ -1,5 +1,6 @@
 """One call of an explainer: the baseline, streamed or not, then the rules of its answer."""
 
+import re
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Source
 from rag_rule_explainer.probing.loop import run_blocking
 from rag_rule_explainer.probing.replaying import Baseline, Replay
 
-from .application import ApplicationRun, is_async_only, tells_of_async
+from .application import ApplicationRun
 from .interception import interception
 from .outputs import AnswerChunk, Explained, added
 from .progressing import ProgressEvents
@@ -19,6 +20,9 @@ from .reading import tokens
 from .watching import Watch, watching
 
 Recorded = tuple[Sequence[Source], Baseline]
+
+# What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
+_TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
 
 
 @dataclass(slots=True)
@@ -36,7 +40,7 @@ class Call:
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
             except BaselineFailed as failed:
-                if not is_async_only(failed):
+                if not _is_async_only(failed):
                     raise
                 self.run = self.run.anew()
                 output, replay = run_blocking(self._abaseline()), self.run.areplay
@@ -100,7 +104,7 @@ class Call:
     def mined_blocking(self, recorded: Recorded) -> Explanation:
         """``mined`` through the application's sync entry, or its async one if that is all it has."""
         explanation = self.mined(recorded, self.run.replay)
-        if explanation.probes and all(tells_of_async(probe.error) for probe in explanation.probes):
+        if explanation.probes and all(_tells_of_async(probe.error) for probe in explanation.probes):
             return self.mined(recorded, self.run.areplay)
         return explanation
 
@@ -129,6 +133,18 @@ def streams_its_output(application: Runnable[Any, Any]) -> bool:
             application.last if isinstance(application, RunnableSequence) else application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         )
     return not any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
+
+
+def _is_async_only(failed: BaselineFailed) -> bool:
+    """True iff the application failed because some part of it has no sync entry."""
+    cause = failed.__cause__
+    return cause is not None and _tells_of_async(f"{type(cause).__name__}: {cause}")
+
+
+def _tells_of_async(error: str) -> bool:
+    """True for the errors, as text, of what has no sync entry."""
+    told = error.startswith("TypeError") and _TELLS_OF_ASYNC.search(error) is not None
+    return told or error.startswith("NotImplementedError")
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableBinding, RunnableConfig
 
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
@@ -47,3 +47,10 @@ class Case:
     pinned: tuple[str, ...] = ()
     baseline: Any = None
     live: bool = False
+
+
+def instance_of(retriever: object) -> object:
+    """The retriever itself, where it was given with a config bound to it."""
+    while isinstance(retriever, RunnableBinding):
+        retriever = cast("RunnableBinding[Any, Any]", retriever).bound
+    return retriever

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSerializable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import Input, Output
@@ -21,7 +21,7 @@ from rag_rule_explainer.probing.replaying import WantedScope
 from .application import ApplicationRun
 from .brought import DocumentLike
 from .call import Call
-from .cases import Case, Manner
+from .cases import Case, Manner, instance_of
 from .outputs import Explained, whole
 from .participation import participation
 from .progressing import ProgressEvents
@@ -89,7 +89,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         self._manner = Manner(
             answer_of,
-            tuple(map(_instance, retrievers)),
+            tuple(map(instance_of, retrievers)),
             scope,
             on_new_query,
             on_no_retrieval,
@@ -298,10 +298,3 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             return self._explainer
         # One for each bound, so that all calls under it share what it bounds.
         return self._explainers.setdefault(bound, self._make(bound))
-
-
-def _instance(retriever: object) -> object:
-    """The retriever itself, where it was given with a config bound to it."""
-    while isinstance(retriever, RunnableBinding):
-        retriever = cast("RunnableBinding[Any, Any]", retriever).bound
-    return retriever
