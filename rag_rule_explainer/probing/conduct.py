@@ -20,6 +20,10 @@ SEEING_UNKNOWN = (
     "model that reports its requests, is transformed beyond recognition, or is too short to tell), so "
     "the rules are about what was retrieved"
 )
+NOT_ASKED = (
+    "the model saw nothing of what was retained, as none was asked: out of a cache, an answer says "
+    'nothing about it (scope="retrieved" counts it all the same)'
+)
 NOT_RETRIEVED = "the application chose not to retrieve"
 MISSED = (
     "a replay was answered without a retrieval that could be intercepted, so the answer says nothing "
@@ -87,7 +91,8 @@ class Conduct:
         """The answer with what it was given on it.
 
         Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
-        that was left out, UnusableReply where a kept source was not delivered.
+        that was left out, UnusableReply where a kept source was not delivered, or no model was asked that
+        could have seen it.
         """
         if serving.refused is not None:
             raise serving.refused
@@ -107,6 +112,8 @@ class Conduct:
                     f"{named} not delivered: the replay did not retrieve it", answer.usage
                 )
         unseen = serving.delivered & self.sight.recognisable - seen
+        if unseen and not requests and self.scope == "seen":
+            raise UnusableReply(NOT_ASKED, answer.usage)
         if seen and unseen:
             named = ", ".join(printable(identity) for identity in ids if identity in unseen)
             remarks.add(f"{named} was retained and did not reach the model")

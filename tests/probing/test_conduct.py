@@ -36,6 +36,15 @@ def conduct(*seen: str, **more: Any) -> Conduct:
     return Conduct.of(SOURCES, shown(*seen) if seen else [], **what)
 
 
+def test_an_answer_that_no_model_was_asked_for_says_nothing_of_what_a_model_sees() -> None:
+    with pytest.raises(UnusableReply, match="none was asked"):
+        checked(conduct("a", "b", "c"), "ab", [])
+    assert checked(conduct("a", "b", "c"), "", []).seen is None
+    assert checked(conduct("a", "b", "c", scope="retrieved"), "ab", []).note == ""
+    # Where no model reports what it is sent, there is nothing to compare with.
+    assert checked(conduct(), "ab", []).note == ""
+
+
 def checked(what: Conduct, kept: str, requests: Sequence[Request], query: str | None = "q") -> Answer:
     sources = [source for source in SOURCES if source.id in kept]
     serving: Serving[Any] = captured().replaying(sources)
@@ -75,7 +84,7 @@ def test_an_answer_says_what_was_delivered_and_seen() -> None:
     answer = checked(conduct("a", "b", "c"), "ab", shown("a", "b"))
     assert (answer.delivered, answer.seen, answer.note) == (("a", "b"), ("a", "b"), "")
     # No model reported a request: nobody knows.
-    assert checked(conduct("a", "b", "c"), "ab", []).seen is None
+    assert checked(conduct(), "ab", []).seen is None
 
 
 def test_a_source_that_was_left_out_and_reached_the_model_is_a_leak() -> None:

@@ -13,7 +13,7 @@ from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording, going_on
 from .finding import Found, Shape
 from .ordinary import ordinary_recording
 from .participation import participation
-from .tools import current_tool
+from .tools import current_tools
 from .watching import inside_retrieval
 
 T = TypeVar("T")
@@ -99,6 +99,6 @@ def _hidden() -> Generator[None, None, None]:
 
 
 def _note_tool() -> None:
-    run, tool = participation(), current_tool.get()
-    if run is not None and tool:
-        run.retrieving_tools.add(tool)
+    run = participation()
+    if run is not None:
+        run.retrieving_tools.update(current_tools.get())

@@ -14,7 +14,8 @@ from .documents import copied
 from .participation import participation
 from .patching import Interception
 
-current_tool: ContextVar[str] = ContextVar("rag_rule_current_tool", default="")
+current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
+"""The tools that this context is inside of, outermost first."""
 
 
 class StubTool(BaseTool):
@@ -59,11 +60,11 @@ def _running(name: str, method: Any) -> Any:
 
 @contextmanager
 def _inside(tool: str) -> Generator[None, None, None]:
-    token = current_tool.set(tool)
+    token = current_tools.set((*current_tools.get(), tool))
     try:
         yield
     finally:
-        current_tool.reset(token)
+        current_tools.reset(token)
 
 
 INTERCEPTIONS = (Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running),)

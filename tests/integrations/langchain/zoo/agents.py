@@ -9,11 +9,12 @@ from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import create_retriever_tool, tool
+from langgraph.checkpoint.memory import InMemorySaver
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.probing.gating import Recording, going_on
 from tests.integrations.langchain.chains import Scripted, sets
-from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts
+from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts, shown_in
 from tests.integrations.langchain.zoo.shapes import (
     Built,
     Shape,
@@ -91,6 +92,100 @@ def before_model() -> Built:
     return Built(agent, GIVEN, lambda: store.searches)
 
 
+class Searching(AgentMiddleware[Any, Any]):
+    """Shows the model what it finds, which no state keeps."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self._store = store
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        found = self._store.similarity_search(request.messages[-1].text, k=4)
+        return handler(self._showing(request, found))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        found = await self._store.asimilarity_search(request.messages[-1].text, k=4)
+        return await handler(self._showing(request, found))
+
+    def _showing(self, request: Any, found: list[Document]) -> Any:
+        context = SystemMessage("Answer from:\n" + joined(found))
+        return request.override(messages=[context, *request.messages])
+
+
+def wrapped() -> Built:
+    store = Store()
+    agent = create_agent(model(), [], middleware=[Searching(store)])
+    return Built(agent, GIVEN, lambda: store.searches)
+
+
+def plain_tool() -> Built:
+    retriever = retriever_of()
+
+    @tool
+    async def search(query: str) -> str:
+        """Search the index."""
+        return joined(await retriever.ainvoke(query))
+
+    return Built(create_agent(Calling(tool="search"), [search]), GIVEN, asked(retriever))
+
+
+def retriever_as_tool() -> Built:
+    retriever = retriever_of()
+    search = retriever.as_tool(name="search", description="Search the index.", arg_types={"query": str})
+    return Built(create_agent(Calling(tool="search"), [search]), GIVEN, asked(retriever))
+
+
+class CallingTwice(Calling):
+    """Calls its tool with two queries in one message."""
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+        result = super()._generate(messages, *args, **kwargs)
+        message = result.generations[0].message
+        if message.tool_calls:
+            calls = [
+                {"name": self.tool, "args": {"query": query}, "id": query}
+                for query in ("first", "second")
+            ]
+            result.generations[0].message = AIMessage("", tool_calls=calls)
+        return result
+
+
+def two_calls() -> Built:
+    queries: list[str] = []
+
+    def script(query: str) -> list[Document]:
+        queries.append(query)
+        return facts("ab" if query == "first" else "cd")
+
+    search = create_retriever_tool(Scripted(script=script), "search", "Search the index.")
+    return Built(create_agent(CallingTwice(tool="search"), [search]), GIVEN, lambda: len(queries))
+
+
+def agent_in_a_tool() -> Built:
+    retriever = retriever_of()
+    search = create_retriever_tool(retriever, "search", "Search the index.")
+
+    def quoting(messages: list[BaseMessage]) -> str:
+        return joined(facts(shown_in(messages))) or "I have found nothing."
+
+    expert = create_agent(Calling(tool="search", says=quoting), [search])
+
+    @tool
+    def ask_expert(query: str) -> str:
+        """Ask somebody who can search the index."""
+        return expert.invoke({"messages": [{"role": "user", "content": query}]})["messages"][-1].text
+
+    return Built(create_agent(Calling(tool="ask_expert"), [ask_expert]), GIVEN, asked(retriever))
+
+
+def on_a_thread() -> Built:
+    retriever = retriever_of()
+    search = create_retriever_tool(retriever, "search", "Search the index.")
+    agent = create_agent(Calling(tool="search"), [search], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}}
+    return Built(agent, GIVEN, asked(retriever), config=config)
+
+
 def rewriting(script: Callable[[str], list[Document]]) -> Built:
     """An agent that asks other words each time it is run."""
     numbers, queries = count(1), list[str]()
@@ -131,6 +226,12 @@ SHAPES = (
     Shape("agent: `create_retriever_tool`", retriever_tool),
     Shape("agent: `@dynamic_prompt`", prompted),
     Shape("agent: `before_model`", before_model),
+    Shape("agent: `wrap_model_call`", wrapped),
+    Shape("agent: async `@tool` that asks a retriever", plain_tool),
+    Shape("agent: `retriever.as_tool()`", retriever_as_tool),
+    Shape("agent: two calls of a tool at once", two_calls, live=2),
+    Shape("agent: an agent in a tool", agent_in_a_tool),
+    Shape("agent: checkpointer and thread", on_a_thread),
     Shape(
         "agent: another query in every replay",
         lambda: rewriting(finding_all),

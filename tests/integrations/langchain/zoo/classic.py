@@ -1,28 +1,37 @@
 """The chains and retrievers of langchain_classic."""
 
+from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from langchain_classic.chains import (
+    ConversationalRetrievalChain,
     RetrievalQA,
     create_history_aware_retriever,
     create_retrieval_chain,
 )
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+from langchain_classic.memory import ConversationBufferMemory
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
     EnsembleRetriever,
+    MergerRetriever,
     MultiQueryRetriever,
+    MultiVectorRetriever,
     ParentDocumentRetriever,
 )
+from langchain_classic.retrievers.document_compressors import LLMChainFilter
+from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.documents import Document
 from langchain_core.documents.compressor import BaseDocumentCompressor
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.stores import InMemoryStore
 from langchain_text_splitters import CharacterTextSplitter
 
-from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.models import Telling, facts, shown_in
 from tests.integrations.langchain.zoo.lcel import PARSED, answering
 from tests.integrations.langchain.zoo.shapes import (
     Built,
@@ -56,8 +65,8 @@ def ensemble() -> Built:
     return Built(answering(both | joined), "why?", asked(one, two))
 
 
-class LastLetters(BaseDocumentCompressor):
-    """Keeps what is neither x nor y, as a reranker inside the retriever would."""
+class LaterLetters(BaseDocumentCompressor):
+    """Keeps all but the first, as a score cut inside the retriever would."""
 
     def compress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
         return [document for document in documents if document.id != "a"]
@@ -65,8 +74,61 @@ class LastLetters(BaseDocumentCompressor):
 
 def compressed() -> Built:
     retriever = retriever_of()
-    compressing = ContextualCompressionRetriever(base_compressor=LastLetters(), base_retriever=retriever)
+    compressing = ContextualCompressionRetriever(base_compressor=LaterLetters(), base_retriever=retriever)
     return Built(answering(compressing | joined), "why?", asked(retriever))
+
+
+def filtered_by_a_model() -> Built:
+    """Its model is shown each document by itself, to say whether it is of any use."""
+    retriever, judge = retriever_of(), Telling(says=lambda _: "YES")
+    compressing = ContextualCompressionRetriever(
+        base_compressor=LLMChainFilter.from_llm(judge), base_retriever=retriever
+    )
+    return Built(answering(compressing | joined), "why?", asked(retriever))
+
+
+def merged() -> Built:
+    one, two = retriever_of("ab"), retriever_of("cd")
+    return Built(answering(MergerRetriever(retrievers=[one, two]) | joined), "why?", asked(one, two))
+
+
+def multi_vector() -> Built:
+    store, originals = Store(""), InMemoryStore()
+    store.add_documents(
+        [Document(f"What {name} is about.", metadata={"doc_id": name}) for name in "abcd"]
+    )
+    originals.mset([(each.id or "", each) for each in facts("abcd")])
+    retriever = MultiVectorRetriever(vectorstore=store, docstore=originals)
+    return Built(answering(retriever | joined), "why?", lambda: store.searches)
+
+
+class Noting(Telling):
+    """Notes of each document that it is shown which one it is, and answers from such notes."""
+
+    says: Callable[[list[BaseMessage]], str] = lambda messages: noting(messages)
+
+    def get_num_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+def noting(messages: list[BaseMessage]) -> str:
+    sent = " ".join(message.text for message in messages)
+    if shown := shown_in(messages):
+        return " ".join(f"noted-{name}" for name in shown)
+    return "bad news" if {"noted-b", "noted-d"} <= set(sent.split()) else "good news"
+
+
+def map_reduced() -> Built:
+    retriever = retriever_of()
+    chain = RetrievalQA.from_chain_type(Noting(), retriever=retriever, chain_type="map_reduce")
+    return Built(chain, {"query": "why?"}, asked(retriever))
+
+
+def conversation() -> Built:
+    retriever = retriever_of()
+    memory = ConversationBufferMemory(memory_key="chat_history", return_messages=True)
+    chain = ConversationalRetrievalChain.from_llm(model(), retriever=retriever, memory=memory)
+    return Built(chain, {"question": "why?"}, asked(retriever))
 
 
 def multi_query() -> Built:
@@ -99,9 +161,8 @@ def history_aware() -> Built:
 
 
 def message_history() -> Built:
-    from langchain_core.chat_history import InMemoryChatMessageHistory
-
-    retriever, histories = retriever_of(), {"s": InMemoryChatMessageHistory()}
+    retriever = retriever_of()
+    histories: dict[str, InMemoryChatMessageHistory] = defaultdict(InMemoryChatMessageHistory)
     prompt = ChatPromptTemplate.from_messages(
         [("placeholder", "{history}"), ("human", "{context}\n\n{question}")]
     )
@@ -118,16 +179,21 @@ def message_history() -> Built:
         input_messages_key="question",
         history_messages_key="history",
     )
-    config = {"configurable": {"session_id": "s"}}
+    config = {"configurable": {"session_id": "t"}}
     return Built(chain, {"question": "why?"}, asked(retriever), config=config)
 
 
 SHAPES = (
     Shape("`create_retrieval_chain`", retrieval_chain),
     Shape("`RetrievalQA`", retrieval_qa),
+    Shape("`RetrievalQA`, map_reduce", map_reduced),
+    Shape("`ConversationalRetrievalChain` with a memory", conversation),
     Shape("`EnsembleRetriever`", ensemble, live=2),
     Shape("`ContextualCompressionRetriever`", compressed),
+    Shape("`LLMChainFilter`, a model inside the retriever", filtered_by_a_model),
+    Shape("`MergerRetriever`", merged, live=2),
     Shape("`MultiQueryRetriever`", multi_query, live=2),
+    Shape("`MultiVectorRetriever`", multi_vector),
     Shape("`ParentDocumentRetriever`", parent_document),
     Shape("history-aware retriever", history_aware),
     Shape("`RunnableWithMessageHistory`", message_history),

@@ -1,12 +1,19 @@
 """LangGraph: nodes, tasks, a store in a node, a thread."""
 
 from itertools import pairwise
-from typing import Any, TypedDict
+from operator import add
+from typing import Annotated, Any, TypedDict
 
+from langchain_core.messages import AIMessage
+from langchain_core.tools import create_retriever_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import Command, Send
 
+from tests.integrations.langchain.chains import Scripted
+from tests.integrations.langchain.models import facts
+from tests.integrations.langchain.zoo.agents import GIVEN, Calling
 from tests.integrations.langchain.zoo.shapes import (
     Built,
     Shape,
@@ -103,10 +110,101 @@ def tasks() -> Built:
     return Built(application, "why?", asked(retriever))
 
 
+class Gathered(TypedDict, total=False):
+    question: str
+    found: Annotated[list[str], add]
+    answer: str
+
+
+def fanned_out() -> Built:
+    """Each query is searched by a node of its own, all at once."""
+    queries: list[str] = []
+
+    def script(query: str) -> Any:
+        queries.append(query)
+        return facts("ab" if query == "first" else "cd")
+
+    retriever = Scripted(script=script)
+
+    def search(state: Gathered) -> Gathered:
+        return {"found": [joined(retriever.invoke(state.get("question", "")))]}
+
+    def reply(state: Gathered) -> Gathered:
+        return {"answer": model().invoke("\n".join(state.get("found", [])) or "nothing").text}
+
+    graph: Any = StateGraph(Gathered)
+    graph.add_node("search", search)
+    graph.add_node("reply", reply)
+    graph.add_conditional_edges(
+        START, lambda _: [Send("search", {"question": each}) for each in ("first", "second")], ["search"]
+    )
+    graph.add_edge("search", "reply")
+    graph.add_edge("reply", END)
+    return Built(graph.compile(), {"question": "why?"}, lambda: len(queries))
+
+
+def inside_another() -> Built:
+    retriever = retriever_of()
+
+    def retrieve(state: State) -> State:
+        return {"context": joined(retriever.invoke(state.get("question", "")))}
+
+    inner = graph_of(("retrieve", retrieve))
+    return Built(
+        graph_of(("inner", inner), ("generate", generate)), {"question": "why?"}, asked(retriever)
+    )
+
+
+def commanded() -> Built:
+    retriever = retriever_of()
+
+    def retrieve(state: State) -> Any:
+        found = joined(retriever.invoke(state.get("question", "")))
+        return Command(update={"context": found}, goto="generate" if found else "give_up")
+
+    graph: Any = StateGraph(State)
+    graph.add_node("retrieve", retrieve, destinations=("generate", "give_up"))
+    graph.add_node("generate", generate)
+    graph.add_node("give_up", lambda _: {"answer": "nothing is known of that"})
+    graph.add_edge(START, "retrieve")
+    return Built(graph.compile(), {"question": "why?"}, asked(retriever))
+
+
+def tools_in_a_node() -> Built:
+    """Agentic RAG by hand: a model, a node that runs the tools it calls, and a loop of both."""
+    retriever = retriever_of()
+    search = create_retriever_tool(retriever, "search", "Search the index.")
+    agent = Calling(tool="search")
+
+    def call_model(state: MessagesState) -> Any:
+        return {"messages": [agent.invoke(state["messages"])]}
+
+    def run_tools(state: MessagesState) -> Any:
+        reply = state["messages"][-1]
+        calls = reply.tool_calls if isinstance(reply, AIMessage) else []
+        return {"messages": [search.invoke(call) for call in calls]}
+
+    def goes_on(state: MessagesState) -> str:
+        reply = state["messages"][-1]
+        return "tools" if isinstance(reply, AIMessage) and reply.tool_calls else END
+
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("model", call_model)
+    graph.add_node("tools", run_tools)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", goes_on, ["tools", END])
+    graph.add_edge("tools", "model")
+    return Built(graph.compile(), GIVEN, asked(retriever))
+
+
 SHAPES = (
     Shape("LangGraph: nodes", nodes),
     Shape("LangGraph: async nodes", async_nodes),
     Shape("LangGraph: vector store in a node", searching_node),
     Shape("LangGraph: checkpointer and thread", with_a_thread),
     Shape("LangGraph: `@task` and `@entrypoint`", tasks),
+    Shape("LangGraph: `Send` to several searches", fanned_out, live=2),
+    Shape("LangGraph: a graph in a graph", inside_another),
+    Shape("LangGraph: `Command`", commanded),
+    Shape("LangGraph: tools in a node", tools_in_a_node),
 )

@@ -1,5 +1,6 @@
 """Chains in all forms of LCEL."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -14,10 +15,11 @@ from langchain_core.runnables import (
     RunnableParallel,
     RunnablePassthrough,
 )
+from pydantic import BaseModel
 from typing_extensions import override
 
 from tests.integrations.langchain.chains import Counting, Scripted
-from tests.integrations.langchain.models import TEXTS, facts, shown_in
+from tests.integrations.langchain.models import TEXTS, facts
 from tests.integrations.langchain.zoo.shapes import Built, Shape, asked, joined, model, retriever_of
 
 PROMPT = ChatPromptTemplate.from_template("Context:\n{context}\n\nQuestion: {question}")
@@ -89,8 +91,8 @@ def branched(retriever: Counting) -> Chain:
 
 
 def routed(retriever: Counting) -> Chain:
-    chains = {"why?": declared(retriever)}
-    return RunnableLambda(lambda question: chains[question])
+    chains = {True: declared(retriever), False: RunnableLambda(lambda _: "ask me something")}
+    return RunnableLambda(lambda question: chains[question.endswith("?")])
 
 
 def alternative(retriever: Counting) -> Chain:
@@ -101,10 +103,18 @@ def alternative(retriever: Counting) -> Chain:
     ).with_config(configurable={"index": "full"})
 
 
-def with_fields(retriever: Counting) -> Chain:
-    # A configured retriever is a new one for every run: it is recognised by what it is made of.
-    configurable = retriever.configurable_fields(documents=ConfigurableField(id="documents"))
-    return answering(configurable | joined).with_config(configurable={"documents": facts("abcd")})
+def with_fields() -> Built:
+    """A configured retriever is made anew for every run: it is recognised by what it is made of."""
+    queries: list[str] = []
+
+    def script(query: str) -> Any:
+        queries.append(query)
+        return facts("abcd")
+
+    empty = Scripted(script=lambda _: [])
+    configurable = empty.configurable_fields(script=ConfigurableField(id="script"))
+    chain = answering(configurable | joined).with_config(configurable={"script": script})
+    return Built(chain, "why?", lambda: len(queries))
 
 
 def closed_over(retriever: Counting) -> Chain:
@@ -211,6 +221,35 @@ def structured(retriever: Counting) -> Chain:
     return declared(retriever) | judged
 
 
+def gathered() -> Built:
+    """Two retrievers awaited at once."""
+    one, two = retriever_of("ab"), retriever_of("cd")
+
+    async def context(question: str) -> str:
+        found = await asyncio.gather(one.ainvoke(question), two.ainvoke(question))
+        return joined([document for each in found for document in each])
+
+    return Built(answering(context), "why?", asked(one, two))
+
+
+def a_message(retriever: Counting) -> Chain:
+    return {"context": retriever | joined, "question": RunnablePassthrough()} | PROMPT | model()
+
+
+class Verdict(BaseModel):
+    """What a parser makes of the answer."""
+
+    news: str
+    is_bad: bool
+
+
+def an_object() -> Built:
+    retriever = retriever_of()
+    chain = declared(retriever) | (lambda text: Verdict(news=text, is_bad="bad" in text))
+    parameters = {"answer_of": lambda verdict: verdict.news}
+    return Built(chain, "why?", asked(retriever), parameters)
+
+
 def refined(retriever: Counting) -> Chain:
     """Shows its model one document at a time, beside its answer so far."""
 
@@ -218,7 +257,7 @@ def refined(retriever: Counting) -> Chain:
         shown = ""
         for document in retriever.invoke(question):
             reply = model().invoke(f"So far: {shown}\n\n{document.page_content}\n\n{question}").text
-            shown += shown_in([]) or document.page_content + reply
+            shown += document.page_content + reply
         return model().invoke(shown or question).text
 
     return RunnableLambda(answer)
@@ -234,10 +273,13 @@ SHAPES = (
     Shape("LCEL: RunnableBranch", over(branched)),
     Shape("LCEL: router function", over(routed)),
     Shape("LCEL: configurable alternatives", over(alternative)),
-    Shape("LCEL: configurable fields", over(with_fields), live=None),
+    Shape("LCEL: configurable fields", with_fields),
     Shape("LCEL: two retrievers in parallel", in_parallel, live=2),
     Shape("LCEL: map over several queries", mapped, live=2),
+    Shape("LCEL: two retrievers awaited at once", gathered, live=2),
+    Shape("LCEL: message output", over(a_message)),
     Shape("LCEL: dict output", over(structured)),
+    Shape("LCEL: output of a class of one's own, read by `answer_of`", an_object),
     Shape("function that closes over a retriever", over(closed_over)),
     Shape("`retriever.invoke`, taken off beforehand", over(taken_off)),
     Shape("custom Runnable", over(Custom)),
