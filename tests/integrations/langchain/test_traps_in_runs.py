@@ -23,8 +23,8 @@ from tests.integrations.langchain.zoo import graphs, lcel
 from tests.integrations.langchain.zoo.agents import GIVEN
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
 
-# LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through, and
-# would fail a replay.
+# LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
+# and would fail a replay.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 SUBSETS = 16

@@ -19,8 +19,8 @@ from tests.integrations.langchain.chains import BAD, omission, retention
 from tests.integrations.langchain.zoo.shapes import MODES, OTHER_WORDS, QUESTION, Built, Mode, Shape
 from tests.integrations.langchain.zoo.table import README, SHAPES, written
 
-# LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through, and
-# would fail a replay.
+# LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
+# and would fail a replay.
 pytestmark = pytest.mark.filterwarnings("ignore")
 ROOTS: tuple[type, ...] = (
     BaseRetriever,
