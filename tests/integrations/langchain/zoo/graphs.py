@@ -202,7 +202,7 @@ SHAPES = (
     Shape("LangGraph: async nodes", async_nodes),
     Shape("LangGraph: vector store in a node", searching_node),
     Shape("LangGraph: checkpointer and thread", with_a_thread),
-    Shape("LangGraph: `@task` and `@entrypoint`", tasks),
+    Shape("LangGraph: `@task` and `@entrypoint`", tasks, async_since=(3, 11)),
     Shape("LangGraph: `Send` to several searches", fanned_out, live=2),
     Shape("LangGraph: a graph in a graph", inside_another),
     Shape("LangGraph: `Command`", commanded),

@@ -58,7 +58,8 @@ class Shape:
 
     ``says``: what stands in that error. ``live``: real retrievals of one explanation, all made by the
     baseline; None where every replay asks in words of its own, and so retrieves again.
-    ``more``: what else is true of its explanation.
+    ``more``: what else is true of its explanation. ``async_since``: the Python from which on the framework
+    itself can run it asynchronously.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Shape:
     complete: bool = True
     live: int | None = 1
     more: Callable[[Explanation], None] = nothing_more
+    async_since: tuple[int, int] = (3, 10)
 
 
 class Store(InMemoryVectorStore):
