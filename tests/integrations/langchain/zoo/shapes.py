@@ -58,8 +58,8 @@ class Shape:
 
     ``says``: what stands in that error. ``live``: real retrievals of one explanation, all made by the
     baseline; None where every replay asks in words of its own, and so retrieves again.
-    ``more``: what else is true of its explanation. ``async_since``: the Python from which on the framework
-    itself can run it asynchronously.
+    ``more``: what else is true of its explanation. ``async_since``: the Python from which on the
+    framework itself can run it asynchronously.
     """
 
     name: str
