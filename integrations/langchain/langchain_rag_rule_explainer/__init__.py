@@ -7,13 +7,15 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("langchain", "langchain_rag_rule_explainer") from error
 
+from rag_rule_explainer.wrapping.outputs import Explained
+
 from .attaching import explained
 from .chat import chat_replay
 from .gates import GatedRetriever, gate
 from .handler import RuleExplanationHandler
 from .lexical import BM25Retriever, lexical_chain
 from .offline import OfflineChatModel
-from .outputs import AnswerChunk, Explained, ExplainedStr
+from .outputs import AnswerChunk, ExplainedStr
 from .runnable import RuleExplainer
 
 __all__ = [

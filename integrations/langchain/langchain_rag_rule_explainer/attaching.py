@@ -10,7 +10,9 @@ from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
-from .outputs import AnswerChunk, Explained, attached, last_chunk
+from rag_rule_explainer.wrapping.outputs import Explained
+
+from .outputs import AnswerChunk, attached, last_chunk
 from .runnable import RuleExplainer
 
 

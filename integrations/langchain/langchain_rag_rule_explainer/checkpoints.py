@@ -7,9 +7,9 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from .participation import participation
-from .patching import Interception
-from .state import State
+from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import State
 
 _METHODS = re.compile(
     "list|a?(get_tuple|put|put_writes|delete_thread|delete_for_runs|get_delta_channel_history)"

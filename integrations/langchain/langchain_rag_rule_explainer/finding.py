@@ -1,19 +1,20 @@
 """What a search found, item by item, whatever shape it returns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.documents import Document
 
-from rag_rule_explainer import InvalidInput, Source
+from rag_rule_explainer import Source
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.identity import sources_of
+from rag_rule_explainer.wrapping.items import TextOf, items_in, read, result_like
 
-from .documents import copied, copies, sources_of
+from .documents import copies, document_of, retrieved_of
 
-_TEXT_KEYS = ("page_content", "text", "content", "snippet", "body")
 _SCORE_KEYS = ("score", "relevance_score", "similarity_score")
 
-TextOf = Callable[[Any], str]
 ItemOf = Callable[[Document], Any]
 
 
@@ -36,7 +37,7 @@ def documents_found(documents: Iterable[Document]) -> list[Found]:
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
     """The source of each item of each retrieval."""
-    return sources_of([[found.document for found in batch] for batch in batches])
+    return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,11 @@ class Shape:
 
     def found(self, result: Any) -> list[Found]:
         """The items of a result. Raises InvalidInput, naming ``text_of``, where they cannot be read."""
-        if result is None:
-            return []
-        one: tuple[Any, ...] = (result,)
-        items = cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else one
-        return [self._item(item) for item in items]
+        return [self._item(item) for item in items_in(result)]
 
     def result(self, found: Iterable[Found], like: object = ()) -> Any:
         """The items in the shape they came in; one string for all where ``like`` is a string."""
-        items = [self._given(each) for each in found]
-        return "\n\n".join(items) if isinstance(like, str) else items
+        return result_like([self._given(each) for each in found], like)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
         """True iff scores would have to be made up."""
@@ -76,17 +72,7 @@ class Shape:
             return Found(copies([document])[0], scores=tuple(scores))
         if isinstance(item, Document):
             return Found(copies([item])[0])
-        text = self.text_of(item) if self.text_of else _text(item)
-        if not isinstance(text, str):
-            raise InvalidInput(
-                f"a search returned a {type(cast('object', item)).__name__} without a text; pass "
-                "gate(search, text_of=...), a function from such an item to its text"
-            )
-        said: dict[str, Any] = dict(cast("Mapping[str, Any]", item)) if isinstance(item, Mapping) else {}
-        identity = said.pop("id", None)
-        metadata = {key: value for key, value in said.items() if value is not text}
-        named = str(identity) if isinstance(identity, (str, int)) else None
-        return Found(Document(page_content=text, id=named, metadata=copied(metadata)), given=copied(item))
+        return Found(document_of(read(item, self.text_of)), given=copied(item))
 
     def _given(self, found: Found) -> Any:
         document = copies([found.document])[0]
@@ -98,20 +84,6 @@ class Shape:
         if found.given is not None:
             return copied(found.given)
         return self.item_of(document) if self.item_of else document
-
-
-def _text(item: Any) -> Any:
-    if isinstance(item, str):
-        return item
-    for key in _TEXT_KEYS:
-        value = (
-            cast("Mapping[str, Any]", item).get(key)
-            if isinstance(item, Mapping)
-            else getattr(item, key, None)
-        )
-        if isinstance(value, str):
-            return value
-    return None
 
 
 def _score(document: Document) -> float | None:

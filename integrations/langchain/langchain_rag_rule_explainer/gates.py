@@ -1,8 +1,7 @@
 """``gate``: for searches that interception cannot see, by hand."""
 
 import inspect
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar, cast, overload
@@ -20,11 +19,12 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.probing.gating import GoingOn, going_on, rejoining
+from rag_rule_explainer.probing.gating import going_on
+from rag_rule_explainer.wrapping.gates import gated_function, joining
+from rag_rule_explainer.wrapping.items import TextOf
 
-from .asking import Asked, adriven, asked_part, driven
-from .documents import described
-from .finding import ItemOf, Shape, TextOf
+from .asking import asked_part
+from .finding import ItemOf, Shape
 from .stores import SEARCHES, is_async_search, searching
 
 Search = TypeVar("Search", bound=Callable[..., Any])
@@ -66,7 +66,7 @@ def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None =
     if isinstance(search, VectorStore) or _searches(search):
         return _gated_store(search, shape)
     if callable(search):
-        return _gated_function(search, shape)
+        return gated_function(search, shape, asked_part)
     raise InvalidInput(
         f"a {type(search).__name__} cannot be gated; pass a retriever, a vector store, or a function "
         "from a query to documents"
@@ -95,52 +95,13 @@ class GatedRetriever(BaseRetriever):
 
     @override
     def invoke(self, input: str, config: Any = None, **kwargs: Any) -> list[Document]:
-        with _joining(self.joined):
+        with joining(self.joined):
             return super().invoke(input, config, **kwargs)
 
     @override
     async def ainvoke(self, input: str, config: Any = None, **kwargs: Any) -> list[Document]:
-        with _joining(self.joined):
+        with joining(self.joined):
             return await super().ainvoke(input, config, **kwargs)
-
-
-@contextmanager
-def _joining(run: GoingOn | None) -> Generator[None, None, None]:
-    """Inside, what a gate was made in goes on, also in a thread that knows nothing of it."""
-    if run is None or run.closed or going_on() is not None:
-        yield
-    else:
-        with rejoining(run):
-            yield
-
-
-def _gated_function(search: Callable[..., Any], shape: Shape) -> Callable[..., Any]:
-    joined = going_on()
-
-    def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
-        said = described((args, kwargs))
-        return Asked(
-            gated, ((id(gated), said), (_name(search), said)), str(args[0] if args else ""), shape
-        )
-
-    @wraps(search)
-    def sync(*args: Any, **kwargs: Any) -> Any:
-        with _joining(joined):
-            part = asked_part(gated)
-            if part is None:
-                return search(*args, **kwargs)
-            return driven(asked(args, kwargs).retrieval(part), lambda: search(*args, **kwargs))
-
-    @wraps(search)
-    async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-        with _joining(joined):
-            part = asked_part(gated)
-            if part is None:
-                return await search(*args, **kwargs)
-            return await adriven(asked(args, kwargs).retrieval(part), lambda: search(*args, **kwargs))
-
-    gated = asynchronous if _is_async(search) else sync
-    return gated
 
 
 def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
@@ -150,7 +111,7 @@ def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
             f"what the tool {tool.name!r} returns cannot be taken apart by sources; "
             "gate the search that it calls"
         )
-    gated = {name: _gated_function(each, shape) for name, each in functions.items() if each}
+    gated = {name: gated_function(each, shape, asked_part) for name, each in functions.items() if each}
     return tool.model_copy(update=gated)
 
 
@@ -177,12 +138,12 @@ def _gated_store(store: Any, shape: Shape) -> Any:
 
         @wraps(real)
         def join(self: object, *args: Any, **kwargs: Any) -> Any:
-            with _joining(joined):
+            with joining(joined):
                 return search(self, *args, **kwargs)
 
         @wraps(real)
         async def ajoin(self: object, *args: Any, **kwargs: Any) -> Any:
-            with _joining(joined):
+            with joining(joined):
                 return await search(self, *args, **kwargs)
 
         return ajoin if is_async else join
@@ -213,12 +174,3 @@ def _searches(store: object) -> bool:
 
 def _scored(name: str) -> bool:
     return "_score" in name
-
-
-def _name(search: Callable[..., Any]) -> str:
-    return f"{getattr(search, '__module__', '')}.{getattr(search, '__qualname__', type(search).__name__)}"
-
-
-def _is_async(search: Callable[..., Any]) -> bool:
-    called = getattr(search, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
-    return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(called)

@@ -17,17 +17,17 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
 from rag_rule_explainer.probing.gating import Recording
+from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG
+from rag_rule_explainer.wrapping.call import Call, Recorded
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
 
-from .application import BASELINE_TAG, REPLAY_TAG
-from .call import Call, Recorded
-from .documents import copied
 from .finding import Found, documents_found, identify
 from .interception import interception
-from .participation import participation
 from .remembering import configured_by, remembered, remembered_chat
 from .retrievers import named_key
 from .runnable import RuleExplainer
-from .watching import Watch, inside_retrieval
+from .watching import Watch
 
 
 @dataclass(slots=True, eq=False)
@@ -110,9 +110,11 @@ class RuleExplanationHandler(BaseCallbackHandler):
         """Waits until every async run that has ended so far is explained. Only of use with ``auto``."""
         await asyncio.gather(*self._tasks)
 
-    def _call(self, run: RecordedRun, config: RunnableConfig | None) -> tuple[Call, Recorded]:
+    def _call(self, run: RecordedRun, config: RunnableConfig | None) -> tuple[Call[Found], Recorded]:
         call = self.explainer.recorded_call(run.given, {**run.config, **(config or {})})
-        return call, call.run.of_another_run(run.recording, run.output, run.watch, run.before)
+        return call, call.run.of_another_run(
+            run.recording, run.output, run.watch, run.before, run.watch.tools
+        )
 
     def _ended(self, run_id: UUID | None) -> RecordedRun:
         with self._lock:

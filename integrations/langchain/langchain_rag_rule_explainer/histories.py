@@ -9,10 +9,10 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
 from typing_extensions import override
 
-from .documents import described
-from .participation import participation
-from .patching import Interception
-from .state import State
+from rag_rule_explainer.wrapping.copying import described
+from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import State
 
 
 class HistoryCopy(BaseChatMessageHistory):

@@ -1,7 +1,8 @@
 """All that is intercepted while somebody explains, from the rooms that know how."""
 
+from rag_rule_explainer.wrapping.patching import Patches
+
 from . import checkpoints, histories, memories, retrievers, stores, tools
-from .patching import Patches
 
 interception = Patches(
     [

@@ -5,8 +5,8 @@ from collections.abc import Hashable
 from functools import wraps
 from typing import Any
 
-from .participation import participation
-from .patching import Interception
+from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.patching import Interception
 
 
 def _remembering(name: str, method: Any) -> Any:

@@ -1,25 +1,14 @@
 """What comes back: an application's output beside its explanation, or with the rules attached to it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables.utils import AddableDict, Output
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-
-T = TypeVar("T")
-KEY = "rag_rules"
-
-
-@dataclass(frozen=True, slots=True)
-class Explained(Generic[Output]):
-    """What the application put out, and the rules its answer obeys."""
-
-    output: Output
-    explanation: Explanation
+from rag_rule_explainer.wrapping.outputs import KEY, Explained
 
 
 class AnswerChunk(Explained[Output]):

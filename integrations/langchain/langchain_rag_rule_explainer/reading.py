@@ -1,15 +1,12 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from rag_rule_explainer import Answer, InvalidInput
-
-QuestionOf: TypeAlias = Callable[[Any], str]
-AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
 _ANSWER_KEYS = ("answer", "output", "result", "messages", "content")

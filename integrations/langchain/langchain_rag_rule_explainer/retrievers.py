@@ -18,11 +18,12 @@ from langchain_core.retrievers import BaseRetriever
 from typing_extensions import override
 
 from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording
+from rag_rule_explainer.wrapping.asking import Asked, adriven, driven
+from rag_rule_explainer.wrapping.copying import described
+from rag_rule_explainer.wrapping.patching import Interception
 
-from .asking import Asked, adriven, asked_part, driven
-from .documents import described
-from .finding import Shape
-from .patching import Interception
+from .asking import asked_part
+from .finding import Found, Shape
 
 
 def _entry(name: str, method: Any) -> Any:
@@ -53,7 +54,9 @@ def _entry(name: str, method: Any) -> Any:
     return ainvoke if name == "ainvoke" else invoke
 
 
-def _call(retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]) -> tuple[GoingOn, Asked] | None:
+def _call(
+    retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
+) -> tuple[GoingOn, Asked[Found]] | None:
     """A call that takes part in something, and in what."""
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:

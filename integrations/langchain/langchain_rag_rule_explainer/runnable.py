@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import Input, Output
@@ -17,15 +17,19 @@ from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
+from rag_rule_explainer.wrapping.application import ApplicationRun
+from rag_rule_explainer.wrapping.call import Call
+from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
+from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.wrapping.participation import participation
 
-from .application import ApplicationRun
+from .application import LangChainApplication
 from .brought import DocumentLike
-from .call import Call
-from .cases import Case, Manner, instance_of
-from .outputs import Explained, whole
-from .participation import participation
+from .finding import Found
+from .outputs import whole
 from .progressing import ProgressEvents
-from .reading import AnswerOf, QuestionOf, answer_in, question_in
+from .reading import answer_in, question_in
+from .streaming import astreamed, streamed
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
@@ -89,7 +93,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         self._manner = Manner(
             answer_of,
-            tuple(map(instance_of, retrievers)),
+            tuple(map(_instance_of, retrievers)),
             scope,
             on_new_query,
             on_no_retrieval,
@@ -205,14 +209,14 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     ) -> Iterator[Explained[Output]]:
         """``stream`` of an input that is streamed itself."""
 
-        def streamed(
+        def streaming(
             given: Iterator[Input],
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> Iterator[Explained[Output]]:
-            return self._ordinary_call(whole(given), config).streamed()
+            return streamed(self._ordinary_call(whole(given), config), self.application)
 
-        return self._transform_stream_with_config(input, streamed, config, **kwargs)
+        return self._transform_stream_with_config(input, streaming, config, **kwargs)
 
     @override
     async def atransform(
@@ -220,16 +224,16 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     ) -> AsyncIterator[Explained[Output]]:
         """The same on the caller's loop."""
 
-        async def streamed(
+        async def streaming(
             given: AsyncIterator[Input],
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
         ) -> AsyncIterator[Explained[Output]]:
             everything = whole([each async for each in given])
-            async for chunk in self._ordinary_call(everything, config).astreamed():
+            async for chunk in astreamed(self._ordinary_call(everything, config), self.application):
                 yield chunk
 
-        async for chunk in self._atransform_stream_with_config(input, streamed, config, **kwargs):
+        async for chunk in self._atransform_stream_with_config(input, streaming, config, **kwargs):
             yield chunk
 
     @property
@@ -258,11 +262,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """The only instances that are recorded and served; empty for all of them."""
         return self._manner.retrievers
 
-    def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call:
+    def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call[Found]:
         """A call about a run that was made elsewhere, and is not made again."""
         return self._call(self._case(given, config), config)
 
-    def _ordinary_call(self, given: Any, config: RunnableConfig) -> Call:
+    def _ordinary_call(self, given: Any, config: RunnableConfig) -> Call[Found]:
         case = replace(self._case(given, config), live=True)
         call = self._call(case, config)
         call.events = ProgressEvents(config)
@@ -282,14 +286,14 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 "a RuleExplainer was invoked inside an application that is being explained; "
                 "put the application it wraps (.application) in its place"
             )
-        if isinstance(pinned, str):
-            raise InvalidInput(f"pinned is the string {pinned!r}; pass a list of ids")
         question = self.question_of(given)
-        return Case(given, question, config or {}, documents, add_documents, tuple(pinned), baseline)
+        return Case(given, question, config or {}, documents, add_documents, ids_in(pinned), baseline)
 
-    def _call(self, case: Case, config: RunnableConfig | None) -> Call:
+    def _call(self, case: Case, config: RunnableConfig | None) -> Call[Found]:
         return Call(
-            ApplicationRun(self.application, case, self._manner), self._bounded(config), ProgressEvents()
+            ApplicationRun(LangChainApplication(self.application), case, self._manner),
+            self._bounded(config),
+            ProgressEvents(),
         )
 
     def _bounded(self, config: RunnableConfig | None) -> Explainer:
@@ -298,3 +302,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             return self._explainer
         # One for each bound, so that all calls under it share what it bounds.
         return self._explainers.setdefault(bound, self._make(bound))
+
+
+def _instance_of(retriever: object) -> object:
+    """The retriever itself, where it was given with a config bound to it."""
+    while isinstance(retriever, RunnableBinding):
+        retriever = cast("RunnableBinding[Any, Any]", retriever).bound
+    return retriever

@@ -5,10 +5,12 @@ import re
 from functools import wraps
 from typing import Any
 
-from .asking import Asked, adriven, asked_part, driven
-from .documents import described
-from .finding import Shape
-from .patching import Interception
+from rag_rule_explainer.wrapping.asking import Asked, adriven, driven
+from rag_rule_explainer.wrapping.copying import described
+from rag_rule_explainer.wrapping.patching import Interception
+
+from .asking import asked_part
+from .finding import Found, Shape
 
 SEARCHES = re.compile(r"a?(similarity_search|max_marginal_relevance_search|search)(_\w+)?|a?\w+_search")
 _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
@@ -20,7 +22,7 @@ def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
     plain = name.removeprefix("a") if is_async else name
     shape = shape or Shape(scored=_SCORED.search(plain) is not None)
 
-    def asked(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+    def asked(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Found]:
         said = described((plain, args, kwargs))
         query = str(args[0] if args else kwargs.get("query", ""))
         keys = (id(self), said), (type(self).__qualname__, _collection(self), said)

@@ -1,21 +1,15 @@
 """Notes which tools run, and lets stubs stand in for them."""
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
 from langchain_core.tools import BaseTool
 from typing_extensions import override
 
-from .documents import copied
-from .participation import participation
-from .patching import Interception
-
-current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
-"""The tools that this context is inside of, outermost first."""
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.participation import participation, using_tool
+from rag_rule_explainer.wrapping.patching import Interception
 
 
 class StubTool(BaseTool):
@@ -46,25 +40,16 @@ def _running(name: str, method: Any) -> Any:
     @wraps(method)
     def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self)
-        with _inside(self.name):
+        with using_tool(self.name):
             return method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self)
-        with _inside(self.name):
+        with using_tool(self.name):
             return await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
 
     return arun if name == "arun" else run
-
-
-@contextmanager
-def _inside(tool: str) -> Generator[None, None, None]:
-    token = current_tools.set((*current_tools.get(), tool))
-    try:
-        yield
-    finally:
-        current_tools.reset(token)
 
 
 INTERCEPTIONS = (Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running),)

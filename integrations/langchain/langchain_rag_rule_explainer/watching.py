@@ -13,6 +13,9 @@ from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
 from rag_rule_explainer.probing.seeing import Request
+from rag_rule_explainer.wrapping.participation import inside_retrieval
+
+from .reading import tokens
 
 _STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
@@ -40,6 +43,11 @@ class Watch(UsageMetadataCallbackHandler):
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
         self._replies: list[str] = []
+
+    @property
+    def usage(self) -> dict[str, int] | None:
+        """The tokens spent by all models."""
+        return tokens(self.usage_metadata.values())
 
     @override
     def on_chat_model_start(
@@ -90,7 +98,6 @@ class Watch(UsageMetadataCallbackHandler):
 
 
 watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
-inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
 register_configure_hook(watching, inheritable=True)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from langchain_core.documents import Document
 from langchain_rag_rule_explainer import RuleExplainer
-from langchain_rag_rule_explainer.documents import copied, sources_of
+from langchain_rag_rule_explainer.finding import documents_found, identify
 
-from rag_rule_explainer import Explanation
+from rag_rule_explainer import Explanation, Source
+from rag_rule_explainer.wrapping.copying import copied
 from tests.integrations.langchain.chains import (
     BAD,
     Counting,
@@ -18,6 +19,10 @@ from tests.integrations.langchain.chains import (
     retention,
     step,
 )
+
+
+def sources_of(batches: Sequence[Sequence[Document]]) -> Sequence[Sequence[Source]]:
+    return identify([documents_found(batch) for batch in batches])
 
 
 def explained(*documents: Document, spoilers: Sequence[str] = ("two",)) -> Explanation:
@@ -41,6 +46,15 @@ def test_metadata_that_names_a_document_names_its_source() -> None:
     )
     assert ids(explanation)[:2] == ["a.pdf", "B"]
     assert retention(explanation) == {frozenset({"B"})}
+
+
+def test_an_id_that_a_store_made_up_names_a_source_only_where_nothing_else_does() -> None:
+    made_up = "7b1f6a70-3f0b-4d5c-9e0a-0c1d2e3f4a5b"
+    explanation = explained(
+        Document("one", id=made_up, metadata={"source": "a.pdf"}), Document("two", id=made_up[::-1])
+    )
+    assert ids(explanation)[0] == "a.pdf"
+    assert explained(Document("one", id=made_up), Document("two", id="2")).sources[0].id == made_up
 
 
 def test_chunks_of_one_file_are_told_apart() -> None:

@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
-from langchain_rag_rule_explainer.documents import sources_of
+from langchain_rag_rule_explainer.finding import Found, documents_found, identify
 from langchain_rag_rule_explainer.interception import interception
 from typing_extensions import override
 
@@ -68,9 +68,9 @@ def explainer_of(chain: Runnable[Any, Any], **settings: Any) -> RuleExplainer[An
     return RuleExplainer(chain, predicate=BAD, **settings)
 
 
-def captured(names: str) -> Captured[Document]:
-    recording = Recording[Document](sources_of)
-    recording.record((), named(names), None)
+def captured(names: str) -> Captured[Found]:
+    recording = Recording[Found](identify)
+    recording.record((), documents_found(named(names)), None)
     return recording.captured()
 
 

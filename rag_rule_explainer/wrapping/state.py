@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .documents import copied
+from .copying import copied
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,64 @@
+"""What is asked about, and in what manner applications are recorded and replayed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ..errors import InvalidInput
+from ..probing.conduct import OnNoRetrieval
+from ..probing.gating import OnNewQuery
+from ..probing.replaying import WantedScope
+from ..verdicts import Answer
+
+QuestionOf: TypeAlias = Callable[[Any], str]
+"""Reads the question out of an application's input."""
+AnswerOf: TypeAlias = Callable[[Any], Answer | str]
+"""Reads the answer out of an application's output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an application is recorded and replayed; the same for every input.
+
+    ``retrievers``: the only ones that are recorded and served; empty for all. ``allow_length``: replies
+    cut off at their length limit count. See the integrations' ``RuleExplainer`` for the rest.
+    """
+
+    answer_of: AnswerOf
+    retrievers: tuple[object, ...] = ()
+    scope: WantedScope = "seen"
+    on_new_query: OnNewQuery | None = None
+    on_no_retrieval: OnNoRetrieval = "error"
+    stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    allow_length: bool = False
+    trace_replays: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is asked about: the input, and what the caller says about its sources and its answer.
+
+    ``documents``, ``add_documents``: as the caller gave them. ``config``: what the framework is told
+    beside the input. ``baseline``: a logged answer, or an output of the application. ``live``: the
+    baseline is the user's own run, which writes to real histories, checkpoints and memories.
+    """
+
+    given: Any
+    question: str
+    config: Any = None
+    documents: Sequence[Any] | None = None
+    add_documents: Sequence[Any] = ()
+    pinned: tuple[str, ...] = ()
+    baseline: Any = None
+    live: bool = False
+
+    def __post_init__(self) -> None:
+        if self.documents is not None and self.add_documents:
+            raise InvalidInput("documents= and add_documents= were both given; add them to documents")
+
+
+def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
+    """The ids a caller pins. Raises InvalidInput for a string, which is a sequence of letters."""
+    if isinstance(pinned, str):
+        raise InvalidInput(f"pinned is the string {pinned!r}; pass a list of ids")
+    return tuple(pinned)

@@ -1,0 +1,97 @@
+"""Everything one run of the application takes part in, bound to its context."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..probing.gating import GoingOn, taking_part
+from ..probing.seeing import Request
+from .state import State
+
+
+class Watch(Protocol):
+    """What models were sent and replied during one run, as far as their framework reports it."""
+
+    @property
+    def requests(self) -> list[Request]:
+        """What they were sent, in order."""
+        ...
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with one of their replies, such as that it was cut off; empty for nothing."""
+        ...
+
+    @property
+    def usage(self) -> Mapping[str, int] | None:
+        """The tokens spent, by kind."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Participation:
+    """A run: its gate, what models were sent in it, the copies of state it uses, its tools."""
+
+    gate: GoingOn
+    watch: Watch
+    state: State
+    stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tools: set[str] = field(default_factory=set[str])
+    retrieving_tools: set[str] = field(default_factory=set[str])
+    traced: bool = True
+
+
+_participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
+
+inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
+"""True in what a retrieval itself does, such as asking a reranking model."""
+
+_current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
+
+
+def participation() -> Participation | None:
+    """What the current context takes part in; None outside, and once that has ended."""
+    current = _participation.get()
+    return None if current is None or current.gate.closed else current
+
+
+@contextmanager
+def participating(run: Participation) -> Generator[None, None, None]:
+    """Makes the current context that run's; at the end the run is over, wherever it still goes on."""
+    ours, inside = _participation.set(run), inside_retrieval.set(False)
+    try:
+        with taking_part(run.gate):
+            yield
+    finally:
+        inside_retrieval.reset(inside)
+        _participation.reset(ours)
+
+
+@contextmanager
+def using_tool(name: str) -> Generator[None, None, None]:
+    """Inside, a tool runs; retrievals made there are its."""
+    token = _current_tools.set((*_current_tools.get(), name))
+    try:
+        yield
+    finally:
+        _current_tools.reset(token)
+
+
+@contextmanager
+def out_of_sight() -> Generator[None, None, None]:
+    """Inside, a retrieval runs: none that it makes counts, and nothing that its models are sent."""
+    token = inside_retrieval.set(True)
+    try:
+        with taking_part(None):
+            yield
+    finally:
+        inside_retrieval.reset(token)
+
+
+def note_retrieving_tools() -> None:
+    """The tools around a retrieval are known to retrieve."""
+    run = participation()
+    if run is not None:
+        run.retrieving_tools.update(_current_tools.get())
