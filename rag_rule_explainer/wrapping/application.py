@@ -89,8 +89,8 @@ class Application(Protocol[Item]):
         """An input as JSON-like data, for the record."""
         ...
 
-    def remarks(self, run: Participation) -> Iterable[str]:
-        """What else a reader is to know about how this run was answered."""
+    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
+        """What else a reader is to know about how a replay was answered, beside the baseline."""
         ...
 
     def notes(self, captured: Captured[Item]) -> Iterable[str]:
@@ -314,7 +314,7 @@ class ApplicationRun(Generic[Item]):
         serving = cast("Serving[object]", run.gate)
         if run.watch.fault and serving.refused is None:
             raise UnusableReply(run.watch.fault, run.watch.usage)
-        serving.remarks.update(self.application.remarks(run))
+        serving.remarks.update(self.application.remarks(run, self._first))
         answer = self._read(output, run.watch)
         return self._conduct.checked(answer, kept, serving, run.watch.requests)
 

@@ -21,11 +21,15 @@ _MADE_UP = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A text as a framework's retrieval tells of it; ``id`` is None where it has none."""
+    """A text as a framework's retrieval tells of it.
+
+    ``id``: None where it has none. ``part_of``: the id of the whole document it was cut from, if any.
+    """
 
     text: str
     id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    part_of: str | None = None
 
 
 def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
@@ -34,8 +38,9 @@ def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
     A text is known by its content and its id, without an id by its content and what in its metadata does
     not change from call to call. Where another retrieval returned the same content under another id, as
     stores with random ids do, both are one source; within one retrieval they are two. A source is named
-    after its id, else, or where that is a UUID, after the metadata that names it (source, title, …), with
-    as much of a hash of what it is known by as tells apart texts of one name.
+    after its id or that of the whole it is part of, or, where these are UUIDs or there are none, after
+    the metadata that names it (source, title, …), with as much of a hash of what it is known by as tells
+    apart texts of one name.
     """
     known = _identities(batches)
     first: dict[str, Retrieved] = {}
@@ -90,8 +95,8 @@ def _hashed(text: str) -> str:
 def _name(text: Retrieved) -> str:
     named = [text.metadata.get(key) for key in _NAMING_METADATA]
     # An id that a framework made up tells a reader nothing.
-    made_up = text.id is not None and _MADE_UP.fullmatch(text.id) is not None
-    candidates = [*named, text.id] if made_up else [text.id, *named]
+    told = [each for each in (text.id, text.part_of) if each and not _MADE_UP.fullmatch(each)]
+    candidates = [*told, *named, text.id]
     return next((name for name in candidates if isinstance(name, str) and _names(name)), "")
 
 

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..probing.gating import GoingOn, taking_part
+from ..probing.gating import GoingOn, rejoining, taking_part
 from ..probing.seeing import Request
 from .state import State
 
@@ -60,9 +60,19 @@ def participation() -> Participation | None:
 @contextmanager
 def participating(run: Participation) -> Generator[None, None, None]:
     """Makes the current context that run's; at the end the run is over, wherever it still goes on."""
+    try:
+        with taking_part_again(run):
+            yield
+    finally:
+        run.gate.closed = True
+
+
+@contextmanager
+def taking_part_again(run: Participation) -> Generator[None, None, None]:
+    """The same for a run that began elsewhere, or ends elsewhere."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
-        with taking_part(run.gate):
+        with rejoining(run.gate):
             yield
     finally:
         inside_retrieval.reset(inside)

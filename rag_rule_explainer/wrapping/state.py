@@ -1,8 +1,7 @@
 """What an application remembers: every run reads what the baseline read, and writes to a copy.
 
-``histories``, ``checkpoints`` and ``memories`` know whose methods are replaced for that. The first read
-of each thing in the baseline is kept; a run on copies starts from that, and what it writes is gone
-with it.
+The integrations know whose methods are replaced for that. The first read of each thing in the baseline is
+kept; a run on copies starts from that, and what it writes is gone with it.
 """
 
 import threading
@@ -11,6 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .copying import copied
+
+
+class Same:
+    """A key for one very object, which it keeps alive: no other may come by its address."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: object) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
 
 
 @dataclass(slots=True, eq=False)

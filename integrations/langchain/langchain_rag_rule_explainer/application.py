@@ -103,7 +103,7 @@ class LangChainApplication(Application[Found]):
         return plain(given)
 
     @override
-    def remarks(self, run: Participation) -> Iterable[str]:
+    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         return ()
 
     @override

@@ -1,8 +1,4 @@
-"""Explains the answers of a LlamaIndex application by rules, without rewriting it.
-
-Until this package has names of its own, a query engine is explained through the core:
-``Explainer(replay)``, where ``replay`` calls ``engine.synthesize`` on the nodes of the given sources.
-"""
+"""Explains the answers of a LlamaIndex application by rules, without rewriting it."""
 
 from rag_rule_explainer.errors import MissingExtra
 
@@ -11,4 +7,27 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("llama-index", "llama_index_rag_rule_explainer") from error
 
-__all__: list[str] = []
+from rag_rule_explainer.wrapping.outputs import Explained
+
+from .attaching import ExplainedChatEngine, ExplainedQueryEngine, explained
+from .explainer import RuleExplainer
+from .gates import GatedRetriever, gate
+from .handler import RuleExplanationHandler
+from .lexical import BM25Retriever, lexical_engine
+from .offline import OfflineLLM
+from .progressing import RuleProgressEvent
+
+__all__ = [
+    "BM25Retriever",
+    "Explained",
+    "ExplainedChatEngine",
+    "ExplainedQueryEngine",
+    "GatedRetriever",
+    "OfflineLLM",
+    "RuleExplainer",
+    "RuleExplanationHandler",
+    "RuleProgressEvent",
+    "explained",
+    "gate",
+    "lexical_engine",
+]

@@ -1,0 +1,161 @@
+"""A LlamaIndex application, as the core's recording and replaying wants to know it."""
+
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, cast
+
+from llama_index.core.instrumentation.dispatcher import instrument_tags
+from llama_index.core.memory.types import BaseMemory
+from llama_index.core.workflow import Context
+from llama_index_instrumentation.dispatcher import active_instrument_tags
+from typing_extensions import override
+
+from rag_rule_explainer import Source
+from rag_rule_explainer.probing.gating import Captured
+from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG, Application
+from rag_rule_explainer.wrapping.cases import Case
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.participation import Participation
+from rag_rule_explainer.wrapping.patching import Patches
+
+from .brought import as_found
+from .entries import AsyncOnlyError, Entry
+from .interception import interception
+from .nodes import Found, identify
+from .reading import plain, texts_in
+from .retrievers import is_engine
+from .watching import Watch, watched_by
+
+SYNTHESIZED = (
+    "the sources are the nodes that a query engine handed to its synthesizer (retrieve, synthesize): its "
+    "postprocessors had their say before, and have none in replays"
+)
+GATED = (
+    "the sources are what was retrieved (by the gate): what the application does with nodes after that, "
+    "such as postprocessing, is done again in every replay"
+)
+CONSTANT = "no model was asked: without nodes, LlamaIndex answers with a constant of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaIndexApplication(Application[Found]):
+    """See ``rag_rule_explainer.wrapping.application.Application``."""
+
+    entry: Entry
+
+    @property
+    @override
+    def interception(self) -> Patches:
+        return interception
+
+    @property
+    @override
+    def async_only(self) -> bool:
+        return self.entry.async_only
+
+    @override
+    def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
+        with _tagged(kept):
+            return self.entry.run(case.given)
+
+    @override
+    async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
+        with _tagged(kept):
+            return await self.entry.arun(case.given)
+
+    @override
+    def stream(self, case: Case) -> Iterator[Any]:
+        with _tagged(None):
+            yield from self.entry.stream(case.given)
+
+    @override
+    async def astream(self, case: Case) -> AsyncIterator[Any]:
+        with _tagged(None):
+            async for piece in self.entry.astream(case.given):
+                yield piece
+
+    @override
+    def tells_of_async(self, error: str) -> bool:
+        return error.startswith(AsyncOnlyError.__name__)
+
+    @override
+    def watch(self, *, allow_length: bool) -> Watch:
+        return Watch(allow_length=allow_length)
+
+    @override
+    def watching(self, watch: Any) -> AbstractContextManager[object]:
+        return watched_by(watch)
+
+    @override
+    def identify(self, batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
+        return identify(batches)
+
+    @override
+    def brought(self, documents: Sequence[Any]) -> list[Found]:
+        return as_found(documents)
+
+    @override
+    def copied(self, given: Any) -> Any:
+        if isinstance(given, Mapping):
+            # Memories and contexts are looked after where they are used.
+            arguments = cast("Mapping[str, Any]", given)
+            live = (BaseMemory, Context)
+            return {
+                key: value if isinstance(value, live) else copied(value)
+                for key, value in arguments.items()
+            }
+        return copied(given)
+
+    @override
+    def texts_in(self, given: Any) -> Iterable[str]:
+        return texts_in(given)
+
+    @override
+    def plain(self, given: Any) -> Any:
+        return plain(given)
+
+    @override
+    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
+        # Where models do not report what they are sent, nobody knows whether one was.
+        if first.watch.requests and not run.watch.requests:
+            yield CONSTANT
+
+    @override
+    def notes(self, captured: Captured[Found]) -> Iterable[str]:
+        if captured.any_query:
+            return
+        by_engine = {is_engine(retrieval.retriever) for retrieval in captured.retrievals}
+        if True in by_engine:
+            yield SYNTHESIZED
+        if False in by_engine:
+            yield GATED
+
+    @override
+    def why_nothing(self, retrievals: int) -> str:
+        if retrievals:
+            return (
+                "the application's retrievers returned no nodes for this input, so there is nothing to "
+                "explain its answer by; check the query and the index"
+            )
+        return (
+            "the application answered without a retrieval that could be seen: those of LlamaIndex query "
+            "engines, retrievers and vector stores made inside its run are. Wrap any other search, or "
+            "one in a thread of its own, in gate(...) where it is called; or explain your own function "
+            "of (question, sources) with rag_rule_explainer.Explainer"
+        )
+
+    @override
+    def versions(self) -> Mapping[str, str]:
+        return {"llama-index-core": version("llama-index-core")}
+
+
+@contextmanager
+def _tagged(kept: Sequence[Source] | None) -> Generator[None, None, None]:
+    """Inside, every event and span says what kind of run it belongs to."""
+    tags: dict[str, Any] = {BASELINE_TAG: True}
+    if kept is not None:
+        tags = {REPLAY_TAG: True, "rag_rule_kept": ",".join(source.id for source in kept)}
+    with instrument_tags({**active_instrument_tags.get(), **tags}):
+        yield

@@ -1,0 +1,212 @@
+"""``explained``: an engine that attaches the rules of its answers to its own responses."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from typing import Any, cast
+
+from llama_index.core.agent.workflow.workflow_events import AgentOutput
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import (
+    RESPONSE_TYPE,
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.chat_engine.types import (
+    AgentChatResponse,
+    BaseChatEngine,
+    StreamingAgentChatResponse,
+)
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from typing_extensions import override
+
+from rag_rule_explainer import Explanation
+from rag_rule_explainer.wrapping.outputs import KEY, Explained
+
+from .entries import Engine
+from .explainer import RuleExplainer
+from .reading import answer_in
+from .streaming import AsyncPieces, Pieces, apieces, pieces
+
+
+def explained(engine: Engine | RuleExplainer, **parameters: Any) -> Any:
+    """The engine, whose responses carry the rules they obey as ``response.metadata["rag_rules"]``.
+
+    A chat engine becomes an ``ExplainedChatEngine``; anything else, agents and other workflows as well,
+    an ``ExplainedQueryEngine``: a ``BaseQueryEngine``, for tools, routers and agents. What is streamed
+    comes as it would; its rules are there when its stream has ended. ``parameters``: as for
+    ``RuleExplainer``, which may also be given itself.
+    """
+    explainer = engine if isinstance(engine, RuleExplainer) else RuleExplainer(engine, **parameters)
+    if isinstance(explainer.application, BaseChatEngine):
+        return ExplainedChatEngine(explainer)
+    return ExplainedQueryEngine(explainer)
+
+
+def attach(response: Any, explanation: Explanation) -> None:
+    """Puts the rules into the metadata of a response, as JSON-like data, beside what is there."""
+    response.metadata = {**(response.metadata or {}), KEY: explanation.model_dump(mode="json")}
+
+
+def as_response(output: Any) -> Any:
+    """A response of the framework's own for an output of any kind."""
+    if isinstance(output, (Response, PydanticResponse, AgentChatResponse)):
+        return output
+    nodes: list[NodeWithScore] = list(getattr(output, "source_nodes", None) or ())
+    metadata = {"output": output} if isinstance(output, AgentOutput) else {}
+    return Response(answer_in(output).text, nodes, metadata)
+
+
+class ExplainedQueryEngine(BaseQueryEngine):
+    """See ``explained``."""
+
+    def __init__(self, explainer: RuleExplainer) -> None:
+        super().__init__(getattr(explainer.application, "callback_manager", None))
+        self.explainer = explainer
+
+    @override
+    def _get_prompt_modules(self) -> PromptMixinType:
+        engine = self.explainer.application
+        return {"engine": engine} if isinstance(engine, BaseQueryEngine) else {}
+
+    @override
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        call = self.explainer.live_call(self._given(query_bundle))
+        if call.run.application.async_only:
+            return _with_rules(call.explained())
+        begun = pieces(call)
+        if not isinstance(begun.response, StreamingResponse):
+            return _with_rules(begun.rest())
+        told = StreamingResponse(
+            cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
+        )
+        told.response_gen = cast("Any", _told(begun, told))
+        return told
+
+    @override
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        begun = await apieces(self.explainer.live_call(self._given(query_bundle)))
+        if not isinstance(begun.response, (StreamingResponse, AsyncStreamingResponse)):
+            return _with_rules(await begun.rest())
+        told = AsyncStreamingResponse(
+            cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
+        )
+        told.response_gen = cast("Any", _atold(begun, told))
+        return told
+
+    def _given(self, query_bundle: QueryBundle) -> Any:
+        # Agents and functions are asked in words.
+        engine = self.explainer.application
+        return query_bundle if isinstance(engine, BaseQueryEngine) else query_bundle.query_str
+
+
+class ExplainedChatEngine(BaseChatEngine):
+    """See ``explained``. The conversation is that of the engine it explains."""
+
+    def __init__(self, explainer: RuleExplainer) -> None:
+        self.explainer = explainer
+
+    @override
+    def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
+        """The response to a message, with its rules."""
+        return _with_rules(self.explainer.live_call(_said(message, chat_history)).explained())
+
+    @override
+    async def achat(
+        self, message: str, chat_history: list[ChatMessage] | None = None
+    ) -> AgentChatResponse:
+        """The same on the caller's loop."""
+        call = self.explainer.live_call(_said(message, chat_history))
+        return _with_rules(await call.aexplained())
+
+    @override
+    def stream_chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None
+    ) -> StreamingAgentChatResponse:
+        """The response as it comes; its ``metadata`` has the rules once its stream has ended."""
+        begun = pieces(self.explainer.live_call(_said(message, chat_history)))
+        return ExplainedChatStream.of(begun.response, begun=begun)
+
+    @override
+    async def astream_chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None
+    ) -> StreamingAgentChatResponse:
+        """The same on the caller's loop."""
+        begun = await apieces(self.explainer.live_call(_said(message, chat_history)))
+        return ExplainedChatStream.of(begun.response, abegun=begun)
+
+    @override
+    def reset(self) -> None:
+        """Of the conversation."""
+        cast("BaseChatEngine", self.explainer.application).reset()
+
+    @property
+    @override
+    def chat_history(self) -> list[ChatMessage]:
+        """The conversation so far."""
+        return cast("BaseChatEngine", self.explainer.application).chat_history
+
+
+class ExplainedChatStream(StreamingAgentChatResponse):
+    """A chat response as it is streamed; ``metadata`` has the rules once its stream has ended."""
+
+    metadata: dict[str, Any] | None = None
+    _begun: Pieces | None = None
+    _abegun: AsyncPieces | None = None
+
+    @classmethod
+    def of(
+        cls, response: Any, begun: Pieces | None = None, abegun: AsyncPieces | None = None
+    ) -> "ExplainedChatStream":
+        """The stream of a response whose pieces are told from here."""
+        told = cls(sources=list(response.sources), source_nodes=list(response.source_nodes))
+        told._begun, told._abegun = begun, abegun
+        return told
+
+    @property
+    @override
+    def response_gen(self) -> Any:
+        """The pieces of the answer."""
+        if self._begun is None:
+            raise RuntimeError("this stream is async; iterate over async_response_gen()")
+        return self._pieces(self._begun)
+
+    def _pieces(self, begun: Pieces) -> Iterator[str]:
+        for piece in _told(begun, self):
+            self.response += piece
+            yield piece
+        self.is_done = True
+
+    @override
+    async def async_response_gen(self) -> AsyncGenerator[str, None]:
+        """The pieces of the answer, on the caller's loop."""
+        if self._abegun is None:
+            raise RuntimeError("this stream is sync; iterate over response_gen")
+        async for piece in _atold(self._abegun, self):
+            self.response += piece
+            yield piece
+        self.is_done = True
+
+
+def _told(begun: Pieces, response: Any) -> Iterator[str]:
+    for piece in begun:
+        yield str(piece)
+    attach(response, begun.rest().explanation)
+
+
+async def _atold(begun: AsyncPieces, response: Any) -> AsyncIterator[str]:
+    async for piece in begun:
+        yield str(piece)
+    attach(response, (await begun.rest()).explanation)
+
+
+def _with_rules(done: Explained[Any]) -> Any:
+    response = as_response(done.output)
+    attach(response, done.explanation)
+    return response
+
+
+def _said(message: str, chat_history: Sequence[ChatMessage] | None) -> dict[str, Any]:
+    return {"message": message, "chat_history": None if chat_history is None else list(chat_history)}

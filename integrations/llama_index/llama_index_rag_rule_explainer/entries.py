@@ -1,0 +1,281 @@
+"""How LlamaIndex applications are run: query engines, chat engines, workflows, functions."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, cast
+
+from llama_index.core.agent.workflow import AgentWorkflow
+from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.workflow import Context, Workflow
+from llama_index.core.workflow.events import StartEvent
+from typing_extensions import override
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.state import Same
+
+from .reading import adrained, drained
+
+Engine: TypeAlias = BaseQueryEngine | BaseChatEngine | Workflow | Callable[..., Any]
+"""What can be explained: an engine, an agent or another workflow, a function of one input, or a function
+of none that makes one of these."""
+
+
+class AsyncOnlyError(TypeError):
+    """The application has no sync entry."""
+
+
+class Entry(Protocol):
+    """One way to run an engine."""
+
+    @property
+    def async_only(self) -> bool:
+        """Known to have no sync entry."""
+        return False
+
+    def run(self, given: Any) -> Any:
+        """What comes of an input; the whole of it, where it is streamed.
+
+        Raises AsyncOnlyError, as ``stream`` does, where there is no sync entry.
+        """
+        ...
+
+    async def arun(self, given: Any) -> Any:
+        """The same through the async entry."""
+        ...
+
+    def stream(self, given: Any) -> Iterator[Any]:
+        """The response first, which may still be without its text; then the pieces of that, if any."""
+        ...
+
+    def astream(self, given: Any) -> AsyncIterator[Any]:
+        """The same through the async entry."""
+        ...
+
+
+@dataclass(frozen=True)
+class Querying(Entry):
+    """``query`` and ``aquery``."""
+
+    engine: BaseQueryEngine
+
+    @override
+    def run(self, given: Any) -> Any:
+        return drained(self.engine.query(given))
+
+    @override
+    async def arun(self, given: Any) -> Any:
+        return await adrained(await self.engine.aquery(given))
+
+    @override
+    def stream(self, given: Any) -> Iterator[Any]:
+        response: Any = self.engine.query(given)
+        yield response
+        if isinstance(response, StreamingResponse):
+            yield from response.response_gen
+
+    @override
+    async def astream(self, given: Any) -> AsyncIterator[Any]:
+        response: Any = await self.engine.aquery(given)
+        yield response
+        if isinstance(response, AsyncStreamingResponse):
+            async for piece in response.async_response_gen():
+                yield piece
+        elif isinstance(response, StreamingResponse):
+            for piece in response.response_gen:
+                yield piece
+
+
+@dataclass(frozen=True)
+class Chatting(Entry):
+    """``chat`` and ``achat``. The input is the message, or a dict with its ``chat_history`` as well."""
+
+    engine: BaseChatEngine
+
+    @override
+    def run(self, given: Any) -> Any:
+        return drained(self.engine.chat(**_said(given)))
+
+    @override
+    async def arun(self, given: Any) -> Any:
+        return await adrained(await self.engine.achat(**_said(given)))
+
+    @override
+    def stream(self, given: Any) -> Iterator[Any]:
+        response = self.engine.stream_chat(**_said(given))
+        yield response
+        yield from response.response_gen
+
+    @override
+    async def astream(self, given: Any) -> AsyncIterator[Any]:
+        response = await self.engine.astream_chat(**_said(given))
+        yield response
+        if response.achat_stream is None:
+            for piece in response.response_gen:
+                yield piece
+        else:
+            async for piece in response.async_response_gen():
+                yield piece
+
+
+@dataclass(frozen=True)
+class Working(Entry):
+    """``Workflow.run``, which is async alone. The input is a question, or a dict of its arguments.
+
+    A ``ctx`` among them is given to every run as it was before the first one.
+    """
+
+    engine: Workflow
+
+    @property
+    @override
+    def async_only(self) -> bool:
+        return True
+
+    @override
+    def run(self, given: Any) -> Any:
+        raise AsyncOnlyError(f"{type(self.engine).__name__}.run is async")
+
+    @override
+    async def arun(self, given: Any) -> Any:
+        arguments = self._arguments(given)
+        if isinstance(arguments.get("ctx"), Context):
+            arguments["ctx"] = self._own(arguments["ctx"])
+        return await adrained(await self.engine.run(**arguments))
+
+    @override
+    def stream(self, given: Any) -> Iterator[Any]:
+        raise AsyncOnlyError(f"{type(self.engine).__name__}.run is async")
+
+    @override
+    async def astream(self, given: Any) -> AsyncIterator[Any]:
+        yield await self.arun(given)
+
+    def _arguments(self, given: Any) -> dict[str, Any]:
+        if isinstance(given, Mapping):
+            return dict(cast("Mapping[str, Any]", given))
+        if isinstance(self.engine, (BaseWorkflowAgent, AgentWorkflow)):
+            return {"user_msg": given}
+        starts: Any = getattr(self.engine, "start_event_class", StartEvent)
+        fields = list(starts.model_fields)
+        if len(fields) == 1:
+            return {fields[0]: given}
+        raise InvalidInput(
+            f"the workflow {type(self.engine).__name__} may be started in more than one way; pass the "
+            "arguments of its run() as a dict, such as {'query': '...'} (--input-key or --input)"
+        )
+
+    def _own(self, context: Any) -> Any:
+        run = participation()
+        if run is None:
+            return context
+        try:
+            before = run.state.read(("context", Same(context)), context.to_dict)
+            return context if run.state.live else Context.from_dict(self.engine, before)
+        except Exception as error:
+            raise InvalidInput(
+                "the workflow's ctx cannot be copied, and replays must not write to it: pass a function "
+                f"that makes the workflow, and its memory as memory=: {type(error).__name__}: {error}"
+            ) from error
+
+
+@dataclass(frozen=True)
+class Calling(Entry):
+    """A function of one input, sync or async."""
+
+    engine: Callable[..., Any]
+
+    @property
+    @override
+    def async_only(self) -> bool:
+        called = getattr(self.engine, "__call__", None)  # noqa: B004 -- the method, not whether it exists
+        return inspect.iscoroutinefunction(self.engine) or inspect.iscoroutinefunction(called)
+
+    @override
+    def run(self, given: Any) -> Any:
+        output = self.engine(given)
+        if inspect.iscoroutine(output):
+            output.close()
+            raise AsyncOnlyError(f"{self.engine!r} returns an awaitable")
+        return drained(output)
+
+    @override
+    async def arun(self, given: Any) -> Any:
+        output = self.engine(given)
+        return await adrained(await output if inspect.isawaitable(output) else output)
+
+    @override
+    def stream(self, given: Any) -> Iterator[Any]:
+        yield self.run(given)
+
+    @override
+    async def astream(self, given: Any) -> AsyncIterator[Any]:
+        yield await self.arun(given)
+
+
+@dataclass(frozen=True)
+class Making(Entry):
+    """A function of nothing that makes an engine, anew for every run."""
+
+    engine: Callable[[], Any]
+
+    @override
+    def run(self, given: Any) -> Any:
+        return entry_of(self.engine(), made=True).run(given)
+
+    @override
+    async def arun(self, given: Any) -> Any:
+        return await entry_of(self.engine(), made=True).arun(given)
+
+    @override
+    def stream(self, given: Any) -> Iterator[Any]:
+        yield from entry_of(self.engine(), made=True).stream(given)
+
+    @override
+    async def astream(self, given: Any) -> AsyncIterator[Any]:
+        async for piece in entry_of(self.engine(), made=True).astream(given):
+            yield piece
+
+
+def entry_of(engine: Any, *, made: bool = False) -> Entry:
+    """How to run it. ``made``: by a function, which is not to make another function.
+
+    Raises InvalidInput for what cannot be run.
+    """
+    if isinstance(engine, BaseQueryEngine):
+        return Querying(engine)
+    if isinstance(engine, BaseChatEngine):
+        return Chatting(engine)
+    if isinstance(engine, Workflow):
+        return Working(engine)
+    if callable(engine):
+        needed = _parameters_needed(engine)
+        if needed == 1:
+            return Calling(engine)
+        if needed == 0 and not made:
+            return Making(engine)
+    whose = "the function that makes the engine made" if made else "this is"
+    raise InvalidInput(
+        f"{whose} a {type(cast('object', engine)).__name__}, which answers no questions; pass a query "
+        "engine, a chat engine, an agent or another workflow, a function of one question, or a function "
+        "of nothing that makes one of these"
+    )
+
+
+def _parameters_needed(function: Callable[..., Any]) -> int | None:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some built-in ones do not say
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [each for each in parameters if each.default is inspect.Parameter.empty]
+    needed = [each for each in needed if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    return len(needed) if all(each.kind in positional for each in needed) else None
+
+
+def _said(given: Any) -> dict[str, Any]:
+    return dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {"message": given}

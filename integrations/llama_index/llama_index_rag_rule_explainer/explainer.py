@@ -1,0 +1,178 @@
+"""RuleExplainer: explains an existing LlamaIndex application."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typing_extensions import Unpack
+
+from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, Settings, SettingsFields
+from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.probing.conduct import OnNoRetrieval
+from rag_rule_explainer.probing.gating import OnNewQuery
+from rag_rule_explainer.probing.replaying import WantedScope
+from rag_rule_explainer.wrapping.application import ApplicationRun
+from rag_rule_explainer.wrapping.call import Call
+from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
+from rag_rule_explainer.wrapping.participation import participation
+
+from .application import LlamaIndexApplication
+from .brought import DocumentLike
+from .entries import Engine, entry_of
+from .nodes import Found
+from .progressing import ProgressEvents, dispatcher
+from .reading import answer_in, question_in
+
+
+class RuleExplainer:
+    """Explains the answers of a LlamaIndex application, which it leaves as it is.
+
+    ``application``: a query engine, a chat engine, an agent or another workflow, or a function of one
+    input. Its retrieval is seen wherever it calls a query engine's or a retriever's ``retrieve`` or
+    queries a vector store, however deep inside; for anything else there is ``gate``. A function without
+    parameters makes one of these, anew for every run: for engines that cannot be run twice or at once.
+    ``retrievers``: only these instances (query engines, retrievers, stores) are recorded and served; all
+    others retrieve as ever.
+
+    ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
+    output; by default str, query bundles, messages, responses, and dicts with the usual keys are
+    understood.
+
+    ``scope``: "seen" explains by the nodes whose text was recognised in what the model was sent, and
+    serves no others; "retrieved" by all that retrieval returned. ``on_new_query``: what a replay is
+    served that asks what the baseline never asked: everything "kept" (the default for engines), what is
+    kept of a live retrieval ("filter", the default where tools are called), or "error".
+    ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
+    accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
+    cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's
+    event and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
+
+    The rest is as for ``rag_rule_explainer.Explainer``.
+
+    The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
+    subsets of the recorded nodes served instead of retrieving: through its sync entry under ``explain``
+    (unless it has none), its async entry under ``aexplain``. A query engine that has a ``retrieve`` of
+    its own is served after its postprocessors, so the sources are what its model sees; notes of the
+    explanation say which of the two it was. Memories and contexts are replayed on copies, and
+    ``explain`` leaves the real ones as they were.
+
+    Raises InvalidInput for what is no application.
+    """
+
+    def __init__(  # noqa: PLR0913 -- each a setting of its own
+        self,
+        application: Engine,
+        *,
+        predicate: PredicateLike | None = None,
+        omission_predicate: PredicateLike | None = None,
+        question_of: QuestionOf = question_in,
+        answer_of: AnswerOf = answer_in,
+        retrievers: Sequence[object] = (),
+        scope: WantedScope = "seen",
+        on_new_query: OnNewQuery | None = None,
+        on_no_retrieval: OnNoRetrieval = "error",
+        stub_tools: Mapping[str, Any] | None = None,
+        allow_length: bool = False,
+        trace_replays: bool = True,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+        **fields: Unpack[SettingsFields],
+    ) -> None:
+        self.application = application
+        self.question_of = question_of
+        self._entry = entry_of(application)
+        self._manner = Manner(
+            answer_of,
+            tuple(retrievers),
+            scope,
+            on_new_query,
+            on_no_retrieval,
+            dict(stub_tools or {}),
+            allow_length,
+            trace_replays,
+        )
+        self._explainer = Explainer(
+            predicate=predicate,
+            omission_predicate=omission_predicate,
+            settings=Settings.of(settings, fields),
+            progress=progress,
+        )
+
+    def explain(
+        self,
+        input: Any,  # noqa: A002 -- as the LangChain integration says
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Explanation:
+        """The rules of the application's answer to ``input``, blocking; see ``Explainer.explain``.
+
+        ``input``: a question; for a chat engine also a dict of ``message`` and ``chat_history``; for a
+        workflow also a dict of the arguments of its ``run``. ``documents``: served instead of retrieving,
+        so that no retriever is called: nodes, documents, texts, or JSON objects as they were logged.
+        ``add_documents``: returned by every retrieval as well. ``pinned``: ids of sources that are always
+        retained and in no rule. ``baseline``: a logged answer (or output) to explain; if the application
+        now answers otherwise, that is the first of the explanation's warnings.
+
+        Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
+        retrieve, SourceLeak where the model was sent a node that was left out, UnknownQuery, and what
+        ``Explainer.explain`` raises.
+        """
+        case = self._case(input, documents, add_documents, pinned, baseline)
+        return self._spanned(self._call(case)).explanation
+
+    async def aexplain(
+        self,
+        input: Any,  # noqa: A002 -- as the LangChain integration says
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Explanation:
+        """The same on the caller's loop, through the application's async entry."""
+        case = self._case(input, documents, add_documents, pinned, baseline)
+        return (await self._aspanned(self._call(case))).explanation
+
+    @property
+    def retrievers(self) -> tuple[object, ...]:
+        """The only instances that are recorded and served; empty for all of them."""
+        return self._manner.retrievers
+
+    def recorded_call(self, given: Any) -> Call[Found]:
+        """A call about a run that was made elsewhere, and is not made again."""
+        return self._call(self._case(given))
+
+    def live_call(self, given: Any) -> Call[Found]:
+        """A call whose baseline is the user's own run: it writes to real memories."""
+        return self._call(self._case(given, live=True))
+
+    @dispatcher.span
+    def _spanned(self, call: Call[Found]) -> Any:
+        return call.explained()
+
+    @dispatcher.span
+    async def _aspanned(self, call: Call[Found]) -> Any:
+        return await call.aexplained()
+
+    def _case(
+        self,
+        given: Any,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+        live: bool = False,
+    ) -> Case:
+        if participation() is not None:
+            raise InvalidInput(
+                "a RuleExplainer was asked inside an application that is being explained; "
+                "put the application it wraps (.application) in its place"
+            )
+        question = self.question_of(given)
+        return Case(given, question, None, documents, add_documents, ids_in(pinned), baseline, live)
+
+    def _call(self, case: Case) -> Call[Found]:
+        run = ApplicationRun(LlamaIndexApplication(self._entry), case, self._manner)
+        return Call(run, self._explainer, ProgressEvents())

@@ -1,0 +1,103 @@
+"""``gate``: for searches that interception cannot see, by hand."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.tools import FunctionTool
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from typing_extensions import override
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.probing.gating import going_on
+from rag_rule_explainer.wrapping.asking import Shape, asked_part
+from rag_rule_explainer.wrapping.gates import gated_function, joining
+from rag_rule_explainer.wrapping.items import TextOf
+
+from .nodes import Found
+from .shapes import Anything, ItemOf, StoreResult
+
+Search = TypeVar("Search", bound=Callable[..., Any])
+
+
+@overload
+def gate(search: BaseRetriever) -> BaseRetriever: ...
+@overload
+def gate(search: FunctionTool) -> FunctionTool: ...
+@overload
+def gate(search: Search, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Search: ...
+@overload
+def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any: ...
+
+
+def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any:
+    """The same search, visible to explanations: a retriever, a function tool, or a function.
+
+    For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
+    Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
+    run wherever it is then called: ``executor.submit(gate(retriever.retrieve), query)`` is seen although
+    the thread knows nothing of the run.
+
+    A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
+    text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an item of a
+    node (for ``documents=``). A function that returns one string found one source.
+
+    Raises InvalidInput for what is no search.
+    """
+    if isinstance(search, GatedRetriever):
+        return search
+    if isinstance(search, FunctionTool):
+        return _gated_tool(search, Anything(text_of, item_of))
+    if isinstance(search, BaseRetriever):
+        return GatedRetriever(search)
+    if callable(search):
+        return gated_function(search, _shape_of(search, text_of, item_of), asked_part)
+    raise InvalidInput(
+        f"a {type(search).__name__} cannot be gated; pass a retriever, a function tool, or a function "
+        "from a query to nodes, such as store.query"
+    )
+
+
+class GatedRetriever(BaseRetriever):
+    """A retriever whose nodes explanations see and may leave out; see ``gate``."""
+
+    def __init__(self, search: BaseRetriever) -> None:
+        super().__init__(callback_manager=search.callback_manager)
+        self.search = search
+        self._joined = going_on()
+
+    @override
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.search.retrieve(query_bundle)
+
+    @override
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await self.search.aretrieve(query_bundle)
+
+    @override
+    def retrieve(self, str_or_query_bundle: Any) -> list[NodeWithScore]:
+        with joining(self._joined):
+            return super().retrieve(str_or_query_bundle)
+
+    @override
+    async def aretrieve(self, str_or_query_bundle: Any) -> list[NodeWithScore]:
+        with joining(self._joined):
+            return await super().aretrieve(str_or_query_bundle)
+
+
+def _shape_of(search: Any, text_of: TextOf | None, item_of: ItemOf | None) -> Shape[Found]:
+    owner = getattr(search, "__self__", None)
+    if isinstance(owner, BasePydanticVectorStore):
+        return StoreResult()
+    return Anything(text_of, item_of)
+
+
+def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:
+    """The tool with gated functions; the model is told the same about it."""
+    return FunctionTool(
+        fn=gated_function(tool.fn, shape, asked_part),
+        metadata=tool.metadata,
+        async_fn=gated_function(tool.async_fn, shape, asked_part),
+        partial_params=tool.partial_params,
+    )

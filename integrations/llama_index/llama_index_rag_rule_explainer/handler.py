@@ -1,0 +1,336 @@
+"""RuleExplanationHandler: explains ordinary runs of an engine, from what was recorded during them."""
+
+import asyncio
+import inspect
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, suppress
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.chat_engine.types import (
+    AgentChatResponse,
+    BaseChatEngine,
+    StreamingAgentChatResponse,
+)
+from llama_index_instrumentation.span.base import BaseSpan
+from llama_index_instrumentation.span_handlers import BaseSpanHandler
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from rag_rule_explainer import Explanation, InvalidInput
+from rag_rule_explainer.probing.gating import Recording
+from rag_rule_explainer.wrapping.call import Call, Recorded
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.participation import Participation, participation, taking_part_again
+from rag_rule_explainer.wrapping.state import State
+
+from .attaching import attach
+from .explainer import RuleExplainer
+from .interception import interception
+from .nodes import Found, identify
+from .watching import Watch, watched_by
+
+_ENTRIES = {"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"}
+_ASYNC = {"aquery", "achat", "astream_chat"}
+_WRITING = {"write_response_to_history", "awrite_response_to_history"}
+
+
+@dataclass(slots=True, eq=False)
+class RecordedRun:
+    """One ordinary run of the engine, while it goes on and after."""
+
+    id: str
+    entry: str
+    given: Any
+    participation: Participation
+    watch: Watch
+    output: Any = None
+    ended: bool = False
+    _joined: ExitStack = field(default_factory=ExitStack)
+
+    def begin(self) -> Context:
+        """What the current context does from now on belongs to it; the context to go on in elsewhere."""
+        interception.start()
+        self._joined.enter_context(taking_part_again(self.participation))
+        self._joined.enter_context(watched_by(self.watch))
+        return copy_context()
+
+    def leave(self) -> None:
+        """What the current context does next does not belong to it."""
+        with suppress(ValueError):  # left in another context than it began in, which is a copy of that
+            self._joined.close()
+
+    def end(self) -> None:
+        """It is over, wherever it still goes on."""
+        if not self.participation.gate.closed:
+            self.participation.gate.closed = True
+            interception.stop()
+
+
+class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
+    """Records ordinary runs of an explainer's engine, and explains them when asked to.
+
+    To be added to LlamaIndex's dispatcher: ``get_dispatcher().add_span_handler(handler)``. It sees the
+    runs of that very query or chat engine, wherever they are made, unless inside another one. The
+    question, what was retrieved, what the model was sent and the answer are those of the run: nothing is
+    retrieved again, and the baseline is not asked again. ``auto=True`` explains each run as soon as it
+    has ended and attaches the rules to its response, as ``response.metadata["rag_rules"]``: before
+    ``query`` returns or its stream ends, or, for an async run, in a task beside it, which ``await
+    handler.finished()`` waits for. ``keep``: how many ended runs are remembered, the latest.
+
+    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer.
+
+    Raises InvalidInput for an explainer of anything but a query or a chat engine: the dispatcher tells
+    of no other as a whole.
+    """
+
+    explanations: dict[str, Explanation] = Field(default_factory=dict)
+    errors: dict[str, Exception] = Field(default_factory=dict)
+    _explainer: RuleExplainer = PrivateAttr()
+    _auto: bool = PrivateAttr()
+    _keep: int = PrivateAttr()
+    _guard: Any = PrivateAttr(default_factory=threading.Lock)
+    _runs: "OrderedDict[str, RecordedRun]" = PrivateAttr(default_factory=OrderedDict)
+    _contexts: dict[str, Context] = PrivateAttr(default_factory=dict)
+    _tasks: "set[asyncio.Task[None]]" = PrivateAttr(default_factory=set)
+
+    def __init__(self, explainer: RuleExplainer, *, auto: bool = False, keep: int = 100) -> None:
+        if not isinstance(explainer.application, (BaseQueryEngine, BaseChatEngine)):
+            raise InvalidInput(
+                f"LlamaIndex's dispatcher does not tell of the runs of a "
+                f"{type(explainer.application).__name__}; wrap it in explained(...)"
+            )
+        super().__init__()
+        self._explainer, self._auto, self._keep = explainer, auto, keep
+
+    @property
+    def explainer(self) -> RuleExplainer:
+        """Of the engine whose runs are recorded."""
+        return self._explainer
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The ids of the spans of the runs that have ended and can be explained, oldest first."""
+        return tuple(run.id for run in list(self._runs.values()) if run.ended)
+
+    def explain(self, run_id: str | None = None) -> Explanation:
+        """The rules of a run's answer, by default the latest one's, blocking; see ``RuleExplainer``.
+
+        Raises InvalidInput where no such run has ended, and what ``RuleExplainer.explain`` raises.
+        """
+        run = self._ended(run_id)
+        with interception.intercepting():
+            call, recorded = self._call(run)
+            self.explanations[run.id] = call.mined_blocking(recorded)
+        return self.explanations[run.id]
+
+    async def aexplain(self, run_id: str | None = None) -> Explanation:
+        """The same on the caller's loop, through the engine's async entry."""
+        run = self._ended(run_id)
+        with interception.intercepting():
+            call, recorded = self._call(run)
+            self.explanations[run.id] = await call.amined(recorded)
+        return self.explanations[run.id]
+
+    async def finished(self) -> None:
+        """Waits until every async run that has ended so far is explained. Only of use with ``auto``."""
+        await asyncio.gather(*self._tasks)
+
+    def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
+        """Told events, it was added as what it is not."""
+        wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
+        self.errors.setdefault("", wrong)
+
+    def _call(self, run: RecordedRun) -> tuple[Call[Found], Recorded]:
+        call, took_part = self._explainer.recorded_call(run.given), run.participation
+        recording: Any = took_part.gate
+        return call, call.run.of_another_run(
+            recording, run.output, run.watch, took_part.state.before, took_part.tools
+        )
+
+    def _ended(self, run_id: str | None) -> RecordedRun:
+        with self._guard:
+            ended = [run for run in self._runs.values() if run.ended and run_id in (None, run.id)]
+        if not ended:
+            if "" in self.errors:
+                raise self.errors[""]
+            which = "has ended" if run_id is None else f"with the id {run_id} is remembered"
+            raise InvalidInput(
+                f"no run {which}; add the handler with get_dispatcher().add_span_handler(handler), and "
+                "query the engine that its explainer was made of"
+            )
+        return ended[-1]
+
+    @override
+    def span_enter(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any = None,
+        parent_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **told: Any,
+    ) -> None:
+        entry = _entry_of(id_)
+        if instance is not self._explainer.application or entry not in _ENTRIES:
+            return
+        if participation() is not None:
+            return
+        recording: Recording[Found] = Recording(identify, only=self._explainer.retrievers)
+        watch = Watch()
+        given = copied(_given(bound_args))
+        run = RecordedRun(id_, entry, given, Participation(recording, watch, State(live=True)), watch)
+        self._contexts[id_] = run.begin()
+        with self._guard:
+            self._runs[id_] = run
+
+    @override
+    def span_exit(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any = None,
+        result: Any = None,
+        **told: Any,
+    ) -> None:
+        if _entry_of(id_) in _WRITING:
+            self._written(instance)
+            return
+        context = self._contexts.pop(id_, None)
+        if context is None:
+            return
+        run = self._runs[id_]
+        run.leave()
+        if isinstance(result, StreamingResponse):
+            weakref.finalize(result, run.end)
+            streaming = self._streamed(run, context, result.response_gen, weakref.ref(result))
+            result.response_gen = cast("Any", streaming)
+        elif isinstance(result, AsyncStreamingResponse):
+            weakref.finalize(result, run.end)
+            streaming = self._astreamed(run, context, result.response_gen, weakref.ref(result))
+            result.response_gen = cast("Any", streaming)
+        elif isinstance(result, StreamingAgentChatResponse):
+            weakref.finalize(result, run.end)
+        else:
+            self._close(run, result, result)
+
+    @override
+    def span_drop(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any = None,
+        err: BaseException | None = None,
+        **told: Any,
+    ) -> None:
+        run = self._running() if _entry_of(id_) in _WRITING else None
+        if self._contexts.pop(id_, None) is not None:
+            run = self._runs[id_]
+            run.leave()
+        if run is not None:
+            self._forget(run)
+
+    @override
+    def new_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
+        return None  # no spans of its own
+
+    @override
+    def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
+        return None
+
+    @override
+    def prepare_to_drop_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
+        return None
+
+    def _written(self, response: StreamingAgentChatResponse) -> None:
+        """A chat engine's thread or task has read the whole stream, and put it into the memory."""
+        run = self._running()
+        if run is not None:
+            whole = AgentChatResponse(response.response, response.sources, response.source_nodes)
+            self._close(run, whole, response)
+
+    def _running(self) -> RecordedRun | None:
+        """The run that the current context belongs to."""
+        current = participation()
+        with self._guard:
+            return next((run for run in self._runs.values() if run.participation is current), None)
+
+    def _streamed(
+        self, run: RecordedRun, context: Context, pieces: Any, response: "weakref.ref[Any]"
+    ) -> Iterator[str]:
+        text: list[str] = []
+        try:
+            while (piece := context.run(next, pieces, None)) is not None:
+                text.append(piece)
+                yield piece
+        except BaseException:
+            self._forget(run)
+            raise
+        self._close(run, Response("".join(text)), response())
+
+    async def _astreamed(
+        self, run: RecordedRun, context: Context, pieces: Any, response: "weakref.ref[Any]"
+    ) -> AsyncIterator[str]:
+        text: list[str] = []
+        try:
+            while (piece := await context.run(asyncio.ensure_future, _anext(pieces))) is not None:
+                text.append(piece)
+                yield piece
+        except BaseException:
+            self._forget(run)
+            raise
+        self._close(run, Response("".join(text)), response())
+
+    def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
+        run.output = output
+        run.end()
+        run.ended = True
+        with self._guard:
+            ended = [each.id for each in self._runs.values() if each.ended]
+            for each in ended[: max(0, len(ended) - self._keep)]:
+                del self._runs[each]
+        if not self._auto:
+            return
+        if run.entry in _ASYNC:
+            task = asyncio.get_running_loop().create_task(self._explain_beside(run, response))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            return
+        try:
+            attach(response, self.explain(run.id))
+        except Exception as error:  # the run itself went well
+            self.errors[run.id] = error
+
+    async def _explain_beside(self, run: RecordedRun, response: Any) -> None:
+        try:
+            attach(response, await self.aexplain(run.id))
+        except Exception as error:
+            self.errors[run.id] = error
+
+    def _forget(self, run: RecordedRun) -> None:
+        run.end()
+        with self._guard:
+            self._runs.pop(run.id, None)
+
+
+def _entry_of(span_id: str) -> str:
+    """The method's name, of an id such as ``RetrieverQueryEngine.query-<uuid>``."""
+    return span_id.split("-", 1)[0].rpartition(".")[2]
+
+
+def _given(bound: inspect.BoundArguments) -> Any:
+    """The input of a run: the query, or the message and the history of a chat that brings one."""
+    arguments = dict(bound.arguments)
+    if arguments.get("chat_history") is not None:
+        return arguments
+    return next(iter(arguments.values()))
+
+
+async def _anext(pieces: AsyncIterator[str]) -> str | None:
+    return await anext(pieces, None)

@@ -1,0 +1,60 @@
+"""LlamaIndex nodes, and the core's retrieved texts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
+
+from rag_rule_explainer import Source
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.identity import Retrieved, sources_of
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One item: the node it is, and what the search gave for it, where that was anything else."""
+
+    node: NodeWithScore
+    given: Any = None
+
+
+def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
+    """The source of each item of each retrieval."""
+    return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
+
+
+def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
+    """Nodes in their present state, as items."""
+    return [Found(copy_of(node)) for node in nodes]
+
+
+def retrieved_of(node: BaseNode) -> Retrieved:
+    """What the core is to know of a node: its text without what prompts add to it."""
+    whole = node.source_node
+    return Retrieved(
+        node.get_content(MetadataMode.NONE),
+        node.node_id,
+        node.metadata,
+        None if whole is None else whole.node_id,
+    )
+
+
+def node_of(text: Retrieved) -> TextNode:
+    """A node of its own for a text."""
+    named = {} if text.id is None else {"id_": text.id}
+    return TextNode(text=text.text, metadata=dict(text.metadata), **named)
+
+
+def copy_of(scored: NodeWithScore) -> NodeWithScore:
+    """The node in its present state: what postprocessors do to theirs does not reach it.
+
+    Embeddings and relationships are shared, as nobody changes those in place.
+    """
+    node = scored.node
+    changing = {
+        "metadata": copied(node.metadata),
+        "excluded_llm_metadata_keys": list(node.excluded_llm_metadata_keys),
+        "excluded_embed_metadata_keys": list(node.excluded_embed_metadata_keys),
+    }
+    return scored.model_copy(update={"node": node.model_copy(update=changing)})

@@ -1,0 +1,38 @@
+"""What postprocessors ask models is not what the answering model is shown."""
+
+import re
+from functools import wraps
+from typing import Any
+
+from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
+from rag_rule_explainer.wrapping.patching import Interception
+
+
+def _hiding(name: str, method: Any) -> Any:
+    """``postprocess_nodes`` and its twin: a reranking model is shown everything, as in a retrieval."""
+
+    @wraps(method)
+    def postprocess(self: object, *args: Any, **kwargs: Any) -> Any:
+        if participation() is None:
+            return method(self, *args, **kwargs)
+        token = inside_retrieval.set(True)
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            inside_retrieval.reset(token)
+
+    @wraps(method)
+    async def apostprocess(self: object, *args: Any, **kwargs: Any) -> Any:
+        if participation() is None:
+            return await method(self, *args, **kwargs)
+        token = inside_retrieval.set(True)
+        try:
+            return await method(self, *args, **kwargs)
+        finally:
+            inside_retrieval.reset(token)
+
+    return apostprocess if name.startswith("a") else postprocess
+
+
+POSTPROCESSOR = ("llama_index.core.postprocessor.types", "BaseNodePostprocessor")
+INTERCEPTIONS = (Interception(*POSTPROCESSOR, re.compile("a?postprocess_nodes"), _hiding),)

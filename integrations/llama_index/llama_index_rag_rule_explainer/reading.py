@@ -1,0 +1,148 @@
+"""How to read the question out of an application's input, and the answer out of its output."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from llama_index.core.agent.workflow.workflow_events import AgentOutput
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
+from llama_index.core.schema import QueryBundle
+from llama_index.core.workflow import StopEvent
+from pydantic import BaseModel
+
+from rag_rule_explainer import Answer, InvalidInput
+
+_QUESTION_KEYS = ("query", "question", "user_msg", "message", "input", "query_str", "topic")
+_ANSWER_KEYS = ("answer", "response", "output", "result")
+
+
+def question_in(given: Any) -> str:
+    """A str, a query bundle, a message, the last of several, or the entry of a dict that is one of these.
+
+    Raises InvalidInput, naming ``question_of``, for anything else.
+    """
+    found = _told(given, _QUESTION_KEYS)
+    if found is None:
+        raise InvalidInput(
+            f"no question could be read out of an input of type {type(given).__name__}; "
+            "pass question_of=, a function from the input to the question"
+        )
+    return found
+
+
+def answer_in(output: Any) -> Answer:
+    """The text of a response, of an agent's output, a str, or the entry of a dict that is one of these.
+
+    A structured response is the answer's ``value`` as well. Raises InvalidInput, naming ``answer_of``,
+    for anything else.
+    """
+    if isinstance(output, StopEvent):
+        return answer_in(output.result)
+    if isinstance(output, PydanticResponse):
+        value = None if output.response is None else output.response.model_dump(mode="json")
+        return Answer(str(output), value=value)
+    if isinstance(output, AgentOutput):
+        structured = getattr(output, "structured_response", None)
+        return Answer(output.response.content or "", value=structured)
+    if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
+        return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
+    found = _told(output, _ANSWER_KEYS)
+    if found is None:
+        raise InvalidInput(
+            f"no answer could be read out of an output of type {type(output).__name__}; "
+            "pass answer_of=, a function from the output to a str or an Answer"
+        )
+    return Answer(found)
+
+
+def drained(output: Any) -> Any:
+    """A response that is streamed as the whole it comes to; anything else as it is."""
+    if isinstance(output, StreamingResponse):
+        return output.get_response()
+    if isinstance(output, AsyncStreamingResponse):
+        return Response(str(output), output.source_nodes, output.metadata)
+    if isinstance(output, StreamingAgentChatResponse):
+        text = "".join(output.response_gen)
+        return _chat_response(output, text)
+    return output
+
+
+async def adrained(output: Any) -> Any:
+    """The same where streams are async."""
+    if isinstance(output, AsyncStreamingResponse):
+        return await output.get_response()
+    if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is not None:
+        text = "".join([delta async for delta in output.async_response_gen()])
+        return _chat_response(output, text)
+    return drained(output)
+
+
+def texts_in(given: Any) -> Iterator[str]:
+    """Every string in an input, however deep, and the text of every message."""
+    text = _text(given)
+    if text is not None:
+        yield text
+    elif isinstance(given, Mapping):
+        for value in cast("Mapping[Any, Any]", given).values():
+            yield from texts_in(value)
+    elif isinstance(given, (list, tuple)):
+        for value in cast("Sequence[Any]", given):
+            yield from texts_in(value)
+
+
+def plain(given: Any) -> Any:
+    """The input as JSON-like data, for the record; None for what is a live object."""
+    if isinstance(given, ChatMessage):
+        return {"role": given.role.value, "content": given.content}
+    if isinstance(given, Mapping):
+        return {key: plain(value) for key, value in cast("Mapping[Any, Any]", given).items()}
+    if isinstance(given, (list, tuple)):
+        return [plain(item) for item in cast("Sequence[Any]", given)]
+    if isinstance(given, (str, int, float, bool, type(None))):
+        return given
+    return _text(given)
+
+
+_MODELS = (ChatMessage, ChatResponse, CompletionResponse)
+
+
+def _chat_response(output: StreamingAgentChatResponse, text: str) -> AgentChatResponse:
+    return AgentChatResponse(response=text, sources=output.sources, source_nodes=output.source_nodes)
+
+
+def _text(given: Any) -> str | None:
+    """What is said by one of the framework's objects that say one thing; None for others."""
+    if isinstance(given, ChatResponse):
+        given = given.message
+    for kind, name in _SAYING.items():
+        if isinstance(given, kind):
+            return getattr(given, name) or ""
+    return given if isinstance(given, str) else None
+
+
+_SAYING: dict[type, str] = {
+    QueryBundle: "query_str",
+    ChatMessage: "content",
+    CompletionResponse: "text",
+    Response: "response",
+    AgentChatResponse: "response",
+}
+
+
+def _told(given: Any, keys: Sequence[str]) -> str | None:
+    text = _text(given)
+    if text is not None:
+        return text
+    if isinstance(given, (list, tuple)) and given:
+        return _told(cast("Sequence[Any]", given)[-1], keys)
+    if isinstance(given, Mapping):
+        entries = cast("Mapping[str, Any]", given)
+        found = (_told(entries[key], keys) for key in keys if key in entries)
+        return next((text for text in found if text is not None), None)
+    return None

@@ -1,0 +1,171 @@
+"""Lets recordings and replays into retrieval: that of query engines, retrievers and vector stores.
+
+A query engine's own ``retrieve`` comes first, where it has one: what it returns has been through the
+postprocessors, and goes to the synthesizer as it is. Below that, the entries of a ``BaseRetriever`` are
+replaced, and as a second line its implementations, for a bound ``retriever.retrieve`` that somebody took
+off before; then the queries of vector stores.
+"""
+
+import re
+from functools import wraps
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from typing_extensions import override
+
+from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording
+from rag_rule_explainer.wrapping.asking import Asked, Shape, adriven, asked_part, driven
+from rag_rule_explainer.wrapping.copying import described
+from rag_rule_explainer.wrapping.patching import Interception
+
+from .nodes import Found
+from .shapes import Nodes, StoreResult
+
+_SETTINGS = ("similarity_top_k", "_similarity_top_k", "_node_ids", "_filters", "_mode", "index_id")
+
+
+class ServedRetriever(BaseRetriever):
+    """Returns the nodes it was made with, with the span and the events of an ordinary retriever."""
+
+    def __init__(self, nodes: list[NodeWithScore]) -> None:
+        super().__init__()
+        self._nodes = nodes
+
+    @override
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._nodes
+
+    @override
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._nodes
+
+    @override
+    def _handle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        return nodes  # as they were recorded, that has been done
+
+    @override
+    async def _ahandle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        return nodes
+
+
+def _entry(name: str, method: Any) -> Any:
+    """``retrieve`` and ``aretrieve``, of query engines as well: served with a retriever's events."""
+
+    @wraps(method)
+    def retrieve(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called = _call(self, args, kwargs)
+        if called is None:
+            return _bound(method, self)(*args, **kwargs)
+        part, asked = called
+        found = driven(asked.retrieval(part), lambda: _bound(method, self)(*args, **kwargs))
+        if isinstance(part, Recording):
+            return found
+        return ServedRetriever(found).retrieve(_query(args, kwargs))
+
+    @wraps(method)
+    async def aretrieve(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called = _call(self, args, kwargs)
+        if called is None:
+            return await _bound(method, self)(*args, **kwargs)
+        part, asked = called
+        found = await adriven(asked.retrieval(part), lambda: _bound(method, self)(*args, **kwargs))
+        if isinstance(part, Recording):
+            return found
+        return await ServedRetriever(found).aretrieve(_query(args, kwargs))
+
+    return aretrieve if name == "aretrieve" else retrieve
+
+
+def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
+    """A search that has no events of its own."""
+
+    @wraps(method)
+    def search(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called = _call(self, args, kwargs, shape)
+        if called is None:
+            return _bound(method, self)(*args, **kwargs)
+        return driven(called[1].retrieval(called[0]), lambda: _bound(method, self)(*args, **kwargs))
+
+    @wraps(method)
+    async def asearch(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called = _call(self, args, kwargs, shape)
+        if called is None:
+            return await _bound(method, self)(*args, **kwargs)
+        retrieval = called[1].retrieval(called[0])
+        return await adriven(retrieval, lambda: _bound(method, self)(*args, **kwargs))
+
+    return asearch if name.startswith(("a", "_a")) else search
+
+
+def _bound(method: Any, instance: object) -> Any:
+    # A plain call of the framework's decorated methods would lose the instance in their spans.
+    return method.__get__(instance, type(instance))
+
+
+def _call(
+    retriever: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shape: Shape[Found] | None = None
+) -> tuple[GoingOn, Asked[Found]] | None:
+    """A call that takes part in something, and in what."""
+    part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
+    if part is None:
+        return None
+    query = _query(args, kwargs)
+    text = str(getattr(query, "query_str", query))
+    return part, Asked(retriever, _keys(retriever, _said(query)), text, shape or Nodes())
+
+
+def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else next(iter(kwargs.values()))
+
+
+def _said(query: Any) -> str:
+    """What is asked, without embeddings: a hypothetical answer differs from run to run."""
+    if isinstance(query, str):
+        return query
+    if isinstance(query, QueryBundle):
+        return described((query.query_str, query.image_path)) if query.image_path else query.query_str
+    names = ("query_str", "similarity_top_k", "filters", "doc_ids", "node_ids", "mode", "alpha")
+    embedding = None if getattr(query, "query_str", None) else getattr(query, "query_embedding", None)
+    return described([embedding, *(getattr(query, name, None) for name in names)])
+
+
+def _keys(retriever: Any, said: str) -> Keys:
+    """By instance; one made anew for every run is known by its class, its index and its settings."""
+    store = getattr(retriever, "_vector_store", None) or getattr(retriever, "_index", None)
+    settings = described([getattr(retriever, name, None) for name in _SETTINGS])
+    kind = type(retriever).__qualname__
+    return (
+        (id(retriever), said),
+        (kind, id(store) if store is not None else 0, settings, said),
+        (kind, settings, said),
+    )
+
+
+def _of_store(name: str, method: Any) -> Any:
+    return _search(name, method, StoreResult())
+
+
+def _implementation(name: str, method: Any) -> Any:
+    return _search(name, method, Nodes())
+
+
+RETRIEVER = ("llama_index.core.base.base_retriever", "BaseRetriever")
+ENGINE = ("llama_index.core.base.base_query_engine", "BaseQueryEngine")
+STORE = ("llama_index.core.vector_stores.types", "BasePydanticVectorStore")
+INTERCEPTIONS = (
+    Interception(*ENGINE, re.compile("a?retrieve"), _entry),
+    Interception(*RETRIEVER, re.compile("a?retrieve"), _entry),
+    Interception(*RETRIEVER, re.compile("_a?retrieve"), _implementation),
+    Interception(*STORE, re.compile("a?query"), _of_store),
+)
+
+
+def is_engine(retriever: object) -> bool:
+    """True where what it retrieved had been through its postprocessors."""
+    return isinstance(retriever, BaseQueryEngine)
