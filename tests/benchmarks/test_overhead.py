@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from langchain_rag_rule_explainer import RuleExplainer
 
-from tests.integrations.langchain.chains import BAD
+from tests.integrations.known import BAD
 from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.shapes import joined
 

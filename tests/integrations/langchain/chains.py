@@ -10,11 +10,6 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import Field
 from typing_extensions import override
 
-from rag_rule_explainer import Explanation, contains
-
-Rules = set[frozenset[str]]
-BAD = contains("bad")
-
 
 class Counting(BaseRetriever):
     """Always finds the same; remembers the queries it was really asked."""
@@ -62,25 +57,3 @@ def texts(documents: list[Document]) -> frozenset[str]:
 def bad_with(*spoilers: str) -> Runnable[Any, Any]:
     """Answers "bad" where all of these texts are shown, else "good"."""
     return step(lambda documents: "bad" if texts(documents).issuperset(spoilers) else "good")
-
-
-def retention(explanation: Explanation) -> Rules:
-    return {frozenset(rule.sources) for rule in explanation.retention_rules}
-
-
-def omission(explanation: Explanation) -> Rules:
-    return {frozenset(rule.sources) for rule in explanation.omission_rules}
-
-
-def sets(*members: str) -> Rules:
-    return {frozenset(each) for each in members}
-
-
-def blames_b_and_d(explanation: Explanation) -> bool:
-    """What is true of ``retriever_of("abcd") | bad_with("b", "d")``."""
-    rules = retention(explanation), omission(explanation)
-    return explanation.complete and rules == (sets("bd"), sets("b", "d"))
-
-
-def ids(explanation: Explanation) -> list[str]:
-    return [source.id for source in explanation.sources]

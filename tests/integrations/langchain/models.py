@@ -12,12 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
-TEXTS = {
-    "a": "Amber is fossil tree resin that people have valued since the Neolithic for its colour.",
-    "b": "Basalt columns form when thick lava flows cool slowly and crack from the surface down.",
-    "c": "Copper roofs turn green over the decades because the metal slowly reacts with the air.",
-    "d": "Dunes wander because the wind carries sand up one side and drops it down the other.",
-}
+from tests.integrations.known import TEXTS, shown_in
 
 
 def facts(names: str) -> list[Document]:
@@ -25,14 +20,13 @@ def facts(names: str) -> list[Document]:
     return [Document(id=name, page_content=TEXTS[name]) for name in names]
 
 
-def shown_in(messages: list[BaseMessage]) -> str:
+def sent_in(messages: list[BaseMessage]) -> str:
     """The names of the documents in what a model was sent."""
-    sent = " ".join(message.text for message in messages)
-    return "".join(name for name, text in TEXTS.items() if text in sent)
+    return shown_in(" ".join(message.text for message in messages))
 
 
 def bad_with_b_and_d(messages: list[BaseMessage]) -> str:
-    return "bad news" if {"b", "d"} <= set(shown_in(messages)) else "good news"
+    return "bad news" if {"b", "d"} <= set(sent_in(messages)) else "good news"
 
 
 class Telling(BaseChatModel):
@@ -56,7 +50,7 @@ class Telling(BaseChatModel):
 
     def _answer(self, messages: list[BaseMessage]) -> str:
         with self._lock:
-            self._asked.append(shown_in(messages))
+            self._asked.append(sent_in(messages))
         return self.says(messages)
 
     @override

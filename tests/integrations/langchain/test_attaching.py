@@ -12,7 +12,8 @@ from langchain_rag_rule_explainer import Explained, RuleExplainer, explained
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
-from tests.integrations.langchain.chains import BAD, Counting, blames_b_and_d, retriever_of, step, texts
+from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.langchain.chains import Counting, retriever_of, step, texts
 from tests.integrations.langchain.models import Telling, facts
 
 RULES = [["b", "d"]]

@@ -20,11 +20,8 @@ from rag_rule_explainer import Explainer, Explanation, Source, consistent_with, 
 from rag_rule_explainer.cli.models import offline_replay
 from rag_rule_explainer.cli.stories import LONG_COVID
 from rag_rule_explainer.predicates import Predicate
-from tests.integrations.langchain.chains import (
-    Counting,
-    retention,
-    step,
-)
+from tests.integrations.known import retention
+from tests.integrations.langchain.chains import Counting, step
 
 
 class Chatty(OfflineChatModel):

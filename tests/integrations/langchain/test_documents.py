@@ -10,15 +10,8 @@ from langchain_rag_rule_explainer.finding import documents_found, identify
 
 from rag_rule_explainer import Explanation, Source
 from rag_rule_explainer.wrapping.copying import copied
-from tests.integrations.langchain.chains import (
-    BAD,
-    Counting,
-    Scripted,
-    bad_with,
-    ids,
-    retention,
-    step,
-)
+from tests.integrations.known import BAD, ids, retention
+from tests.integrations.langchain.chains import Counting, Scripted, bad_with, step
 
 
 def sources_of(batches: Sequence[Sequence[Document]]) -> Sequence[Sequence[Source]]:

@@ -14,8 +14,8 @@ from langchain_core.vectorstores import VectorStore
 from langchain_rag_rule_explainer import GatedRetriever, RuleExplainer, gate
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
-from tests.integrations.langchain.chains import BAD, omission, retention, sets
-from tests.integrations.langchain.models import TEXTS, facts
+from tests.integrations.known import BAD, TEXTS, omission, retention, sets
+from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.zoo.shapes import Store, joined, model, retriever_of
 
 

@@ -23,8 +23,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
-from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets, step
-from tests.integrations.langchain.models import Telling, facts, shown_in
+from tests.integrations.known import BAD, omission, retention, sets
+from tests.integrations.langchain.chains import Counting, step
+from tests.integrations.langchain.models import Telling, facts, sent_in
 from tests.integrations.langchain.test_state import THREAD, AsyncOnly, Chat
 
 ORIGINAL = vars(BaseRetriever)["invoke"]
@@ -224,7 +225,7 @@ def test_a_direct_search_in_a_graph_is_recorded_and_its_thread_left_alone(awaiti
 
     def says(messages: list[Any]) -> str:
         lengths.append(len(messages))
-        return "bad" if {"b", "d"} <= set(shown_in(messages)) else "good"
+        return "bad" if {"b", "d"} <= set(sent_in(messages)) else "good"
 
     app = graph_over(store, Telling(says=says))
     thread: Any = {"configurable": {"thread_id": "t"}}
@@ -249,7 +250,7 @@ def test_replays_of_a_chat_see_its_history_as_it_was_before_the_run() -> None:
 
     def says(messages: list[Any]) -> str:
         lengths.append(len(messages))
-        return "bad" if {"b", "d"} <= set(shown_in(messages)) else "good"
+        return "bad" if {"b", "d"} <= set(sent_in(messages)) else "good"
 
     prompt = ChatPromptTemplate.from_messages(
         [("placeholder", "{history}"), ("human", "{context}\n\n{question}")]

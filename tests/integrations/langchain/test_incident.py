@@ -11,8 +11,9 @@ from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, InvalidInput, TooManySources
-from tests.integrations.langchain.chains import BAD, Counting, Scripted, ids, omission, retention, sets
-from tests.integrations.langchain.models import TEXTS, facts
+from tests.integrations.known import BAD, TEXTS, ids, omission, retention, sets
+from tests.integrations.langchain.chains import Counting, Scripted
+from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.zoo.shapes import joined, model, retriever_of
 
 

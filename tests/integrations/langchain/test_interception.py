@@ -19,19 +19,8 @@ from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ReplayMissedGate
 from rag_rule_explainer.probing.gating import Captured, Recording, taking_part
-from tests.integrations.langchain.chains import (
-    BAD,
-    Counting,
-    bad_with,
-    blames_b_and_d,
-    named,
-    omission,
-    retention,
-    retriever_of,
-    sets,
-    step,
-    texts,
-)
+from tests.integrations.known import BAD, blames_b_and_d, omission, retention, sets
+from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of, step, texts
 
 
 class Overriding(Counting):

@@ -13,7 +13,8 @@ from langchain_core.tools import create_retriever_tool
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import InvalidInput, TooManySources, contains
-from tests.integrations.langchain.chains import Counting, omission, retention
+from tests.integrations.known import omission, retention
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.agents import GIVEN, Calling
 from tests.integrations.langchain.zoo.graphs import State, graph_of

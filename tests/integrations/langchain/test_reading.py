@@ -8,14 +8,8 @@ from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Answer, InvalidInput
-from tests.integrations.langchain.chains import (
-    BAD,
-    bad_with,
-    retention,
-    retriever_of,
-    sets,
-    step,
-)
+from tests.integrations.known import BAD, retention, sets
+from tests.integrations.langchain.chains import bad_with, retriever_of, step
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,13 @@ from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from tests.integrations.known import BAD, blames_b_and_d, ids, retention, sets
 from tests.integrations.langchain.chains import (
-    BAD,
     Counting,
     Scripted,
     bad_with,
-    blames_b_and_d,
-    ids,
     named,
-    retention,
     retriever_of,
-    sets,
     step,
     texts,
 )

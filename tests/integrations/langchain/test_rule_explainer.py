@@ -19,18 +19,8 @@ from rag_rule_explainer import (
     contains,
 )
 from rag_rule_explainer.cli.stories import LONG_COVID, REHABILITATION, STORIES, Story
-from tests.integrations.langchain.chains import (
-    BAD,
-    bad_with,
-    blames_b_and_d,
-    ids,
-    omission,
-    retention,
-    retriever_of,
-    sets,
-    step,
-    texts,
-)
+from tests.integrations.known import BAD, blames_b_and_d, ids, omission, retention, sets
+from tests.integrations.langchain.chains import bad_with, retriever_of, step, texts
 
 
 def test_the_rules_of_a_chain_cost_one_live_retrieval() -> None:

@@ -15,7 +15,8 @@ from langchain_rag_rule_explainer import RuleExplainer
 from langsmith import run_helpers
 
 from rag_rule_explainer import Explanation, NoSourcesCaptured, UnknownQuery
-from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
+from tests.integrations.known import BAD, omission, retention, sets
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.test_traces import Watching
 

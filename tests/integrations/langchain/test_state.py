@@ -15,8 +15,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import Explanation, SourceLeak
-from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
-from tests.integrations.langchain.models import Telling, facts, shown_in
+from tests.integrations.known import BAD, omission, retention, sets
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import Telling, facts, sent_in
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
@@ -64,7 +65,7 @@ class Chat:
 
     def _says(self, messages: list[Any]) -> str:
         self.lengths.append(len(messages))
-        return "bad" if {"b", "d"} <= set(shown_in(messages)) else "good"
+        return "bad" if {"b", "d"} <= set(sent_in(messages)) else "good"
 
     def _reply(self, state: Talk) -> dict[str, Any]:
         found = self.retriever.invoke(state["messages"][-1].text)

@@ -14,7 +14,8 @@ from langchain_rag_rule_explainer import AnswerChunk, Explained, RuleExplainer, 
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.probing.gating import going_on
-from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
+from tests.integrations.known import BAD, omission, retention, sets
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 
 Chain = Runnable[Any, Any]

@@ -10,13 +10,8 @@ from langchain_core.documents import Document
 from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
-from tests.integrations.langchain.chains import (
-    BAD,
-    Counting,
-    bad_with,
-    named,
-    retriever_of,
-)
+from tests.integrations.known import BAD
+from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of
 
 
 class Watching(BaseCallbackHandler):

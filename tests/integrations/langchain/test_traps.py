@@ -18,8 +18,9 @@ from langchain_rag_rule_explainer.watching import CUT_OFF, EMPTY, HALF
 
 from rag_rule_explainer import BaselineFailed, Explanation, SourceLeak
 from rag_rule_explainer.testing import Completion, OpenAIServer
-from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
-from tests.integrations.langchain.models import TEXTS, Telling, facts
+from tests.integrations.known import BAD, TEXTS, omission, retention, sets
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.test_wire import chat_model
 from tests.integrations.langchain.zoo.shapes import joined, model, retriever_of
 

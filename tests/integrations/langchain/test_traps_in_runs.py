@@ -17,8 +17,8 @@ from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, NoSourcesCaptured
-from tests.integrations.langchain.chains import BAD, ids, omission, retention, sets
-from tests.integrations.langchain.models import Telling, shown_in
+from tests.integrations.known import BAD, ids, omission, retention, sets
+from tests.integrations.langchain.models import Telling, sent_in
 from tests.integrations.langchain.zoo import graphs, lcel
 from tests.integrations.langchain.zoo.agents import GIVEN
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
@@ -88,7 +88,7 @@ class Flaky(Telling):
     """Fails the first time that it is shown something."""
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
-        asked_before = shown_in(messages) in self.asked
+        asked_before = sent_in(messages) in self.asked
         result = super()._generate(messages, *args, **kwargs)
         if not asked_before:
             raise ConnectionError("at first it is down")

@@ -12,8 +12,9 @@ from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.watching import CUT_OFF, EMPTY, HALF
 
 from rag_rule_explainer import BaselineFailed, Case, Explanation
-from tests.integrations.langchain.chains import BAD, Counting, omission, retention, sets
-from tests.integrations.langchain.models import Telling, facts, shown_in
+from tests.integrations.known import BAD, omission, retention, sets
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import Telling, facts, sent_in
 
 
 def chain_with(model: Telling, *, streaming: bool = False) -> Runnable[Any, Any]:
@@ -41,13 +42,13 @@ class Faulty(Telling):
 
     def _generate(self, messages: list[Any], *args: Any, **kwargs: Any) -> Any:
         result = super()._generate(messages, *args, **kwargs)
-        if shown_in(messages) == self.to:
+        if sent_in(messages) == self.to:
             result.generations[0].message = AIMessage(self.text, response_metadata=self.fault)
         return result
 
     def _stream(self, messages: list[Any], *args: Any, **kwargs: Any) -> Any:
         chunks = list(super()._stream(messages, *args, **kwargs))
-        if shown_in(messages) == self.to:
+        if sent_in(messages) == self.to:
             chunks = chunks[:1]
             chunks[0].message.response_metadata = self.fault
         yield from chunks
@@ -102,12 +103,12 @@ def test_a_call_of_a_tool_is_no_empty_reply() -> None:
     class Calling(Telling):
         def _generate(self, messages: list[Any], *args: Any, **kwargs: Any) -> Any:
             result = super()._generate(messages, *args, **kwargs)
-            if not shown_in(messages):
+            if not sent_in(messages):
                 call = {"name": "look", "args": {}, "id": "1"}
                 result.generations[0].message = AIMessage("", tool_calls=[call])
             return result
 
-    model = Calling(says=lambda messages: "bad" if "b" in shown_in(messages) else "good")
+    model = Calling(says=lambda messages: "bad" if "b" in sent_in(messages) else "good")
 
     def app(question: str) -> str:
         model.invoke(question)

@@ -16,7 +16,7 @@ from langchain_rag_rule_explainer.interception import interception
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from rag_rule_explainer import Explanation
-from tests.integrations.langchain.chains import BAD, omission, retention
+from tests.integrations.known import BAD, kept_delivered_and_seen, omission, retention
 from tests.integrations.langchain.zoo.shapes import MODES, OTHER_WORDS, QUESTION, Built, Mode, Shape
 from tests.integrations.langchain.zoo.table import README, SHAPES, written
 
@@ -102,11 +102,7 @@ def is_as_known(outcome: Outcome, shape: Shape, question: str) -> None:
     assert omission(outcome) == shape.omission
     assert outcome.complete == shape.complete
     assert outcome.scope == "seen"
-    for probe in outcome.probes:
-        for answer in () if probe.error else probe.answers:
-            # Nothing was kept or left out of the baseline; and an answer may be given without a model.
-            delivered, seen = answer.delivered, answer.seen or ()
-            assert answer == outcome.baseline or delivered == seen == probe.kept
+    kept_delivered_and_seen(outcome)
     shape.more(outcome)
 
 

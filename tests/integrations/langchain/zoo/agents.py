@@ -13,8 +13,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.probing.gating import Recording, going_on
-from tests.integrations.langchain.chains import Scripted, sets
-from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts, shown_in
+from tests.integrations.known import sets
+from tests.integrations.langchain.chains import Scripted
+from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts, sent_in
 from tests.integrations.langchain.zoo.shapes import (
     Built,
     Shape,
@@ -166,7 +167,7 @@ def agent_in_a_tool() -> Built:
     search = create_retriever_tool(retriever, "search", "Search the index.")
 
     def quoting(messages: list[BaseMessage]) -> str:
-        return joined(facts(shown_in(messages))) or "I have found nothing."
+        return joined(facts(sent_in(messages))) or "I have found nothing."
 
     expert = create_agent(Calling(tool="search", says=quoting), [search])
 

@@ -31,7 +31,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.stores import InMemoryStore
 from langchain_text_splitters import CharacterTextSplitter
 
-from tests.integrations.langchain.models import Telling, facts, shown_in
+from tests.integrations.langchain.models import Telling, facts, sent_in
 from tests.integrations.langchain.zoo.lcel import PARSED, answering
 from tests.integrations.langchain.zoo.shapes import (
     Built,
@@ -113,7 +113,7 @@ class Noting(Telling):
 
 def noting(messages: list[BaseMessage]) -> str:
     sent = " ".join(message.text for message in messages)
-    if shown := shown_in(messages):
+    if shown := sent_in(messages):
         return " ".join(f"noted-{name}" for name in shown)
     return "bad news" if {"noted-b", "noted-d"} <= set(sent.split()) else "good news"
 

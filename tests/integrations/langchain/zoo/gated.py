@@ -11,7 +11,8 @@ from langchain_rag_rule_explainer import gate
 from langgraph.store.base import SearchItem
 from langgraph.store.memory import InMemoryStore
 
-from tests.integrations.langchain.models import TEXTS, facts
+from tests.integrations.known import TEXTS
+from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.zoo.shapes import (
     Built,
     Shape,

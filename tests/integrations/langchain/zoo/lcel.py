@@ -18,8 +18,9 @@ from langchain_core.runnables import (
 from pydantic import BaseModel
 from typing_extensions import override
 
+from tests.integrations.known import TEXTS
 from tests.integrations.langchain.chains import Counting, Scripted
-from tests.integrations.langchain.models import TEXTS, facts
+from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.zoo.shapes import Built, Shape, asked, joined, model, retriever_of
 
 PROMPT = ChatPromptTemplate.from_template("Context:\n{context}\n\nQuestion: {question}")

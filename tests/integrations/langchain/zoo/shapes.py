@@ -10,7 +10,8 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_rule_explainer import Explanation, RagRuleError
-from tests.integrations.langchain.chains import Counting, Rules, sets
+from tests.integrations.known import Rules, nothing_more, sets
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 
 Mode = Literal["sync", "async", "batch"]
@@ -46,10 +47,6 @@ def replaced(given: Any, what: str, by: str) -> Any:
     if isinstance(given, list):
         return [replaced(each, what, by) for each in cast("list[Any]", given)]
     return by if given == what else given
-
-
-def nothing_more(_: Explanation) -> None:
-    """For shapes of which nothing more than the rules is known."""
 
 
 @dataclass(frozen=True)
