@@ -59,12 +59,12 @@ class OfflineLLM(CustomLLM):
     def class_name(cls) -> str:
         return "OfflineLLM"
 
-    @llm_completion_callback()  # pyright: ignore[reportUntypedFunctionDecorator]
+    @llm_completion_callback()
     @override
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         return CompletionResponse(text=_answer(prompt), raw=_END)
 
-    @llm_completion_callback()  # pyright: ignore[reportUntypedFunctionDecorator]
+    @llm_completion_callback()
     @override
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
@@ -77,13 +77,13 @@ class OfflineLLM(CustomLLM):
 
         return pieces()
 
-    @llm_chat_callback()  # pyright: ignore[reportUntypedFunctionDecorator]
+    @llm_chat_callback()
     @override
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         reply = ChatMessage(content=_answer(_joined(messages)), role=MessageRole.ASSISTANT)
         return ChatResponse(message=reply, raw=_END)
 
-    @llm_chat_callback()  # pyright: ignore[reportUntypedFunctionDecorator]
+    @llm_chat_callback()
     @override
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         def pieces() -> ChatResponseGen:

@@ -44,8 +44,8 @@ def bad_with_b(prompt: str) -> str:
 class Telling(FunctionCallingLLM):
     """Answers what ``says`` makes of the prompt, word by word where it is streamed.
 
-    Given tools, it calls the first one with ``query`` once, then answers. ``script``: pairs of what stands
-    in a prompt and the reply to that, before anything else. ``told``: raw data of every reply.
+    Given tools, it calls the first one with ``query`` once, then answers. ``script``: pairs of what
+    stands in a prompt and the reply to that, before anything else. ``told``: raw data of every reply.
     """
 
     says: Callable[[str], str] = bad_with_b_and_d
@@ -139,9 +139,7 @@ class Telling(FunctionCallingLLM):
 
     @llm_completion_callback()
     @override
-    async def acomplete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponse:
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         return CompletionResponse(text=self._reply(prompt), raw=dict(self.told))
 
     @llm_completion_callback()

@@ -1,0 +1,6 @@
+from tests.integrations.llama_index.zoo import agents, chats, combined, queries
+from tests.integrations.llama_index.zoo.shapes import Shape
+
+SHAPES: tuple[Shape, ...] = tuple(
+    shape for room in (queries, combined, chats, agents) for shape in room.SHAPES
+)
