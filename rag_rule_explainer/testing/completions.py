@@ -16,11 +16,13 @@ class Completion:
     """A reply as it is to be sent, faults and all.
 
     ``text``: None is sent as null. ``finish_reason``: None ends a stream after the text, cleanly and in
-    the middle, as a proxy does whose connection broke.
+    the middle, as a proxy does whose connection broke. ``tool_calls``: as OpenAI writes them, such as
+    ``{"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}``.
     """
 
     text: str | None
     finish_reason: str | None = "stop"
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
 
 
 Script: TypeAlias = Callable[[Body], "str | Completion"]
@@ -87,17 +89,22 @@ def completion(body: Body, said: str | Completion, number: int) -> Response:
     }
     if body.get("stream"):
         return _streamed(identity, reply, usage)
-    message = {"role": "assistant", "content": reply.text, "refusal": None}
+    message: Body = {"role": "assistant", "content": reply.text, "refusal": None}
+    if reply.tool_calls:
+        message["tool_calls"] = list(reply.tool_calls)
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}
     return Response.of({**identity, "object": "chat.completion", "choices": [choice], "usage": usage})
 
 
 def _streamed(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, int]) -> Response:
-    def chunk(*deltas: tuple[Mapping[str, str | None], str | None], **more: Any) -> str:
+    def chunk(*deltas: tuple[Mapping[str, Any], str | None], **more: Any) -> str:
         choices = [{"index": 0, "delta": delta, "finish_reason": why} for delta, why in deltas]
         return json.dumps({**identity, "object": "chat.completion.chunk", "choices": choices, **more})
 
-    said = chunk(({"role": "assistant", "content": reply.text}, None))
+    delta: Body = {"role": "assistant", "content": reply.text}
+    if reply.tool_calls:
+        delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(reply.tool_calls)]
+    said = chunk((delta, None))
     rest = (chunk(({}, reply.finish_reason)), chunk(usage=usage)) if reply.finish_reason else ()
     events = (said, *rest, "[DONE]")
     return Response(200, "text/event-stream", "".join(f"data: {each}\n\n" for each in events).encode())

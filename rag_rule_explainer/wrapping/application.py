@@ -90,7 +90,10 @@ class Application(Protocol[Item]):
         ...
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
-        """What else a reader is to know about how a replay was answered, beside the baseline."""
+        """What else a reader is to know about how a replay was answered, beside the baseline.
+
+        Raises UnusableReply where that cannot count as an answer.
+        """
         ...
 
     def notes(self, captured: Captured[Item]) -> Iterable[str]:

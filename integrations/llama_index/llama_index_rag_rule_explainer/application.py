@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import Captured
+from rag_rule_explainer.probing.replaying import UnusableReply
 from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG, Application
 from rag_rule_explainer.wrapping.cases import Case
 from rag_rule_explainer.wrapping.copying import copied
@@ -36,6 +37,7 @@ GATED = (
     "the sources are what was retrieved (by the gate): what the application does with nodes after that, "
     "such as postprocessing, is done again in every replay"
 )
+FAILED = "a model failed, and the application answered without its reply"
 CONSTANT = "no model was asked: without nodes, LlamaIndex answers with a constant of its own"
 
 
@@ -118,6 +120,10 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
+        failed, failed_before = _failures(run), _failures(first)
+        if failed and not failed_before:
+            # Some engines go on without what failed, such as the answer to a sub-question.
+            raise UnusableReply(f"{FAILED}: {failed[0]}", run.watch.usage)
         # Where models do not report what they are sent, nobody knows whether one was.
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT
@@ -159,3 +165,7 @@ def _tagged(kept: Sequence[Source] | None) -> Generator[None, None, None]:
         tags = {REPLAY_TAG: True, "rag_rule_kept": ",".join(source.id for source in kept)}
     with instrument_tags({**active_instrument_tags.get(), **tags}):
         yield
+
+
+def _failures(run: Participation) -> list[str]:
+    return run.watch.failures if isinstance(run.watch, Watch) else []

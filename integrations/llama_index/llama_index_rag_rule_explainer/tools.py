@@ -1,14 +1,20 @@
 """Notes which tools run, and lets stubs stand in for them."""
 
+import asyncio
 import re
+from contextvars import copy_context
+from copy import copy
 from functools import wraps
 from typing import Any
 
-from llama_index.core.tools import ToolOutput
+from llama_index.core.tools import FunctionTool, ToolOutput
 
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.participation import participation, using_tool
 from rag_rule_explainer.wrapping.patching import Interception
+
+_HANDOFF = "handoff"
+"""How agents of an ``AgentWorkflow`` hand over; reserved by LlamaIndex, and it changes nothing else."""
 
 
 def _calling(name: str, method: Any) -> Any:
@@ -17,7 +23,8 @@ def _calling(name: str, method: Any) -> Any:
         if run is None:
             return None
         called = str(tool.metadata.name)
-        run.tools.add(called)
+        if called != _HANDOFF:
+            run.tools.add(called)
         if called not in run.stubs:
             return None
         result = copied(run.stubs[called])
@@ -35,10 +42,33 @@ def _calling(name: str, method: Any) -> Any:
     @wraps(method)
     async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self, args, kwargs)
+        own = self if participation() is None else _in_context(self)
         with using_tool(str(self.metadata.name)):
-            return await method.__get__(self, type(self))(*args, **kwargs) if stub is None else stub
+            return await method.__get__(own, type(own))(*args, **kwargs) if stub is None else stub
 
     return acall if name == "acall" else call
+
+
+def _in_context(tool: Any) -> Any:
+    """The same tool; a sync function of it runs in a thread that knows of the run.
+
+    Releases of llama-index-core before 0.14.21 leave the context behind.
+    """
+    if not isinstance(tool, FunctionTool) or not _was_made_async(tool.async_fn):
+        return tool
+    own, function = copy(tool), tool.fn
+
+    async def in_context(*args: Any, **kwargs: Any) -> Any:
+        context = copy_context()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, lambda: context.run(function, *args, **kwargs))
+
+    own._async_fn = in_context  # pyright: ignore[reportPrivateUsage] -- there is no public way
+    return own
+
+
+def _was_made_async(function: Any) -> bool:
+    return str(getattr(function, "__qualname__", "")).startswith("sync_to_async.")
 
 
 TOOL = ("llama_index.core.tools.types", "BaseTool")

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.instrumentation.events.exception import ExceptionEvent
 from llama_index.core.instrumentation.events.llm import (
     LLMChatEndEvent,
     LLMChatInProgressEvent,
@@ -18,6 +19,7 @@ from llama_index.core.instrumentation.events.llm import (
     LLMCompletionStartEvent,
     LLMPredictStartEvent,
 )
+from llama_index.core.instrumentation.events.span import SpanDropEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer.probing.seeing import Request
@@ -38,7 +40,10 @@ HALF = "a model reply that was streamed ended without a finish_reason, as a brok
 
 
 class Watch:
-    """The requests of one run, the tokens it spent, and what is wrong with its replies, if anything."""
+    """The requests of one run, the tokens it spent, and what is wrong with its replies, if anything.
+
+    ``failures``: the errors of models that were raised, whatever became of them.
+    """
 
     def __init__(self, *, allow_length: bool = False) -> None:
         self.fault = ""
@@ -50,6 +55,8 @@ class Watch:
         self._spent: dict[str, int] = {}
         # By the span of a streamed reply: why it stopped, as soon as a chunk says so.
         self._reasons: dict[str | None, str | None] = {}
+        self._asking: set[str | None] = set()
+        self.failures: list[str] = []
 
     @property
     def requests(self) -> list[Request]:
@@ -63,6 +70,8 @@ class Watch:
 
     def told(self, event: Any) -> None:
         """Takes in any event; those of models count."""
+        if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
+            self._asking.add(event.span_id)
         if isinstance(event, LLMChatStartEvent):
             self._request(self._sent, "\n\n".join(_text_of(message) for message in event.messages))
         elif isinstance(event, LLMCompletionStartEvent):
@@ -76,6 +85,10 @@ class Watch:
                 self._reasons[event.span_id] = reason or self._reasons.get(event.span_id)
         elif isinstance(event, (LLMChatEndEvent, LLMCompletionEndEvent)):
             self._replied(event.response, event.span_id)
+        elif isinstance(event, SpanDropEvent) and event.span_id in self._asking:
+            self.failures.append(event.err_str)
+        elif isinstance(event, ExceptionEvent) and event.span_id in self._asking:
+            self.failures.append(f"{type(event.exception).__name__}: {event.exception}")
 
     def _request(self, where: list[Request], text: str) -> None:
         if inside_retrieval.get():

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
+from llama_index.core import MockEmbedding, StorageContext, SummaryIndex, VectorStoreIndex
 from llama_index.core.evaluation import EvaluationResult
-from llama_index.core.indices.keyword_table import SimpleKeywordTableIndex
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.postprocessor import (
@@ -24,6 +23,9 @@ from llama_index.core.query_engine import (
 from llama_index.core.response_synthesizers import ResponseMode
 from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.vector_stores import SimpleVectorStore
+from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryResult
+from pydantic import PrivateAttr
 from typing_extensions import override
 
 from rag_rule_explainer import Case, Explanation, condition
@@ -47,28 +49,29 @@ def streaming(names: str = "abcd", **parameters: Any) -> Callable[[], Built]:
     return over(names, streaming=True, **parameters)
 
 
-def counted(index: Any) -> tuple[Any, Callable[[], int]]:
-    """An index, and how often its vector store was really queried."""
-    store, queries = index.vector_store, list[str]()
-    real = type(store).query
+class CountedStore(SimpleVectorStore):
+    """Remembers how often it was really queried."""
 
-    class Counted(type(store)):  # type: ignore[misc]
-        @override
-        def query(self, query: Any, **kwargs: Any) -> Any:
-            queries.append("sync")
-            return real(self, query, **kwargs)
+    _queries: list[str] = PrivateAttr(default_factory=list[str])
 
-        @override
-        async def aquery(self, query: Any, **kwargs: Any) -> Any:
-            queries.append("async")
-            return real(self, query, **kwargs)
+    @property
+    def live(self) -> int:
+        return len(self._queries)
 
-    store.__class__ = Counted
-    return index, lambda: len(queries)
+    @override
+    def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
+        self._queries.append(str(query.query_str))
+        return super().query(query, **kwargs)
 
 
 def vector_index(names: str = "abcd") -> tuple[Any, Callable[[], int]]:
-    return counted(VectorStoreIndex(nodes(names), embed_model=MockEmbedding(8)))
+    """An index, and how often its vector store was really queried."""
+    store = CountedStore()
+    storage = StorageContext.from_defaults(vector_store=store)
+    index = VectorStoreIndex(
+        nodes(names), storage_context=storage, embed_model=MockEmbedding(embed_dim=8)
+    )
+    return index, lambda: store.live
 
 
 def of_vectors(**parameters: Any) -> Callable[[], Built]:
@@ -83,25 +86,19 @@ def of_vectors(**parameters: Any) -> Callable[[], Built]:
 def chunked() -> Built:
     """Whole documents are split, and found under ids of their own."""
     documents = [Document(text=text, id_=name) for name, text in TEXTS.items()]
+    store = CountedStore()
     index = VectorStoreIndex.from_documents(
-        documents, transformations=[SentenceSplitter()], embed_model=MockEmbedding(8)
+        documents,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        transformations=[SentenceSplitter()],
+        embed_model=MockEmbedding(embed_dim=8),
     )
-    index, live = counted(index)
-    return Built(index.as_query_engine(llm=Telling(), similarity_top_k=4), live)
+    return Built(index.as_query_engine(llm=Telling(), similarity_top_k=4), lambda: store.live)
 
 
 def of_summaries() -> Built:
     index = SummaryIndex(nodes("abcd"))
     return Built(index.as_query_engine(llm=Telling()), lambda: 0)
-
-
-def of_keywords() -> Built:
-    index = SimpleKeywordTableIndex(nodes("abcd"), llm=Telling())
-    return Built(
-        index.as_query_engine(llm=Telling(), retriever_mode="simple"),
-        lambda: 0,
-        "amber, basalt, copper, dunes: why?",
-    )
 
 
 def reranked() -> Built:
@@ -292,7 +289,6 @@ SHAPES = (
     Shape("VectorStoreIndex.as_query_engine", of_vectors(), streams=of_vectors(streaming=True)),
     Shape("VectorStoreIndex.from_documents, split", chunked),
     Shape("SummaryIndex.as_query_engine", of_summaries, live=0),
-    Shape("SimpleKeywordTableIndex.as_query_engine", of_keywords, live=0),
     Shape("CitationQueryEngine", cited(), streams=cited(streaming=True)),
     Shape("TransformQueryEngine (HyDE)", hypothetical(), streams=hypothetical(streaming=True)),
     Shape("RetryQueryEngine", retried),
