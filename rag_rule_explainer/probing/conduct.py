@@ -37,7 +37,8 @@ class Conduct:
     """What a baseline retrieved and showed, and thereby what a replay is to keep to.
 
     ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
-    is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown.
+    is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown. ``unrecognised``:
+    ids of those that the model is known to be shown, in a form in which they are not recognised.
     """
 
     scope: Scope
@@ -46,6 +47,7 @@ class Conduct:
     notes: tuple[str, ...]
     sight: Sight
     on_no_retrieval: OnNoRetrieval = "error"
+    unrecognised: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -56,19 +58,21 @@ class Conduct:
         scope: Scope,
         constant: Iterable[str] = (),
         pinned: Iterable[str] = (),
+        shown: Iterable[str] = (),
         on_no_retrieval: OnNoRetrieval = "error",
     ) -> "Conduct":
         """From what was retrieved, and what models were sent meanwhile.
 
         Under the scope "seen", a source is held out if it could be recognised, was not, and another was.
-        ``pinned`` ones never are.
+        ``pinned`` ones never are, nor those that are known to be ``shown`` all the same.
         """
         sight = Sight(sources, constant)
         seen = sight.seen_in(requests)
         if not seen:
             actual = scope if scope == "given" else "retrieved"
             return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
-        unseen = (sight.recognisable - seen).difference(pinned)
+        unrecognised = (sight.recognisable - seen).intersection(shown)
+        unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
         counts = f"captured {len(sources)}, the model saw {len(sources) - len(unseen)}"
         if scope == "seen" and unseen:
             units = tuple(source for source in sources if source.id not in unseen)
@@ -77,9 +81,10 @@ class Conduct:
                 f"{counts}: the rules are about those it saw; the others are served in no replay "
                 '(scope="retrieved" takes them in)'
             )
-            return cls(scope, units, held_out, (note,), sight, on_no_retrieval)
+            return cls(scope, units, held_out, (note,), sight, on_no_retrieval, unrecognised)
         promoted = (f"{counts}: leaving one out may promote another that it did not see",)
-        return cls(scope, tuple(sources), (), promoted if unseen else (), sight, on_no_retrieval)
+        notes = promoted if unseen else ()
+        return cls(scope, tuple(sources), (), notes, sight, on_no_retrieval, unrecognised)
 
     def checked(
         self,
@@ -111,7 +116,7 @@ class Conduct:
                 raise UnusableReply(
                     f"{named} not delivered: the replay did not retrieve it", answer.usage
                 )
-        unseen = serving.delivered & self.sight.recognisable - seen
+        unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
         if unseen and not requests and self.scope == "seen":
             raise UnusableReply(NOT_ASKED, answer.usage)
         if seen and unseen:

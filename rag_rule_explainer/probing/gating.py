@@ -88,7 +88,10 @@ Batch: TypeAlias = tuple[tuple[Source, Item], ...]
 
 @dataclass(slots=True)
 class Captured(Generic[Item]):
-    """The sources a baseline retrieved, and which items answered which retrieval."""
+    """The sources a baseline retrieved, and which items answered which retrieval.
+
+    ``batches``: of each retrieval, its items beside the sources that they are.
+    """
 
     retrievals: tuple[Retrieval[Item], ...]
     identify: Identify[Item]
@@ -98,18 +101,20 @@ class Captured(Generic[Item]):
     any_query: bool = False
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
-    _batches: dict[Hashable, list[Batch[Item]]] = field(init=False)
+    batches: tuple[Batch[Item], ...] = field(init=False)
+    _by_key: dict[Hashable, list[Batch[Item]]] = field(init=False)
 
     def __post_init__(self) -> None:
         items = [retrieval.items for retrieval in self.retrievals]
-        named = [
+        named = tuple(
             tuple(zip(sources, batch, strict=True))
             for sources, batch in zip(self.identify(items), items, strict=True)
-        ]
-        self._batches = {}
+        )
+        self.batches = named
+        self._by_key = {}
         for retrieval, batch in zip(self.retrievals, named, strict=True):
             for key in retrieval.keys:
-                self._batches.setdefault(key, []).append(batch)
+                self._by_key.setdefault(key, []).append(batch)
         # A dict keeps the first place and the last value of a key.
         last = {source.id: (source, item) for batch in named for source, item in batch}
         self.everything = tuple(last.values())
@@ -129,7 +134,7 @@ class Captured(Generic[Item]):
 
     def recorded(self, keys: Keys) -> tuple[Batch[Item], ...]:
         """The different results that the baseline had for a retrieval, in order."""
-        batches = next((self._batches[key] for key in keys if key in self._batches), ())
+        batches = next((self._by_key[key] for key in keys if key in self._by_key), ())
         results = {tuple(source.id for source, _ in batch): batch for batch in batches}
         return tuple(results.values())
 

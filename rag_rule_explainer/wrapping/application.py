@@ -96,6 +96,10 @@ class Application(Protocol[Item]):
         """
         ...
 
+    def shown(self, captured: Captured[Item]) -> Iterable[str]:
+        """Ids of the sources that the model is known to be shown, whether recognised or not."""
+        ...
+
     def notes(self, captured: Captured[Item]) -> Iterable[str]:
         """What else a reader is to know about where the sources come from."""
         ...
@@ -249,6 +253,7 @@ class ApplicationRun(Generic[Item]):
             scope=self._manner.scope,
             constant=self.application.texts_in(case.given),
             pinned=case.pinned,
+            shown=self.application.shown(captured),
             on_no_retrieval=self._manner.on_no_retrieval,
         )
         self._conduct = conduct

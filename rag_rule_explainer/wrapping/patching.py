@@ -55,6 +55,11 @@ class Patches:
         # (class, method name) -> (the method as it was, None if it had none; our replacement)
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
 
+    @property
+    def active(self) -> bool:
+        """True while somebody needs it."""
+        return self._users > 0
+
     @contextmanager
     def intercepting(self) -> Generator[None, None, None]:
         """The methods are replaced inside this block. Nests, and is shared."""

@@ -107,6 +107,10 @@ class LangChainApplication(Application[Found]):
         return ()
 
     @override
+    def shown(self, captured: Captured[Found]) -> Iterable[str]:
+        return ()
+
+    @override
     def notes(self, captured: Captured[Found]) -> Iterable[str]:
         return ()
 

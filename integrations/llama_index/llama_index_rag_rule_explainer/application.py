@@ -27,7 +27,7 @@ from .interception import interception
 from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
-from .watching import Watch, watched_by
+from .watching import FAILED, Watch, watched_by
 
 SYNTHESIZED = (
     "the sources are the nodes that a query engine handed to its synthesizer (retrieve, synthesize): its "
@@ -37,7 +37,6 @@ GATED = (
     "the sources are what was retrieved (by the gate): what the application does with nodes after that, "
     "such as postprocessing, is done again in every replay"
 )
-FAILED = "a model failed, and the application answered without its reply"
 CONSTANT = "no model was asked: without nodes, LlamaIndex answers with a constant of its own"
 
 
@@ -127,6 +126,14 @@ class LlamaIndexApplication(Application[Found]):
         # Where models do not report what they are sent, nobody knows whether one was.
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT
+
+    @override
+    def shown(self, captured: Captured[Found]) -> Iterable[str]:
+        # What a synthesizer is handed, it shows, if in chunks that are too small to recognise.
+        batches = zip(captured.retrievals, captured.batches, strict=True)
+        return {
+            source.id for asked, batch in batches if is_engine(asked.retriever) for source, _ in batch
+        }
 
     @override
     def notes(self, captured: Captured[Found]) -> Iterable[str]:

@@ -47,7 +47,11 @@ def explained(engine: Engine | RuleExplainer, **parameters: Any) -> Any:
 
 def attach(response: Any, explanation: Explanation) -> None:
     """Puts the rules into the metadata of a response, as JSON-like data, beside what is there."""
-    response.metadata = {**(response.metadata or {}), KEY: explanation.model_dump(mode="json")}
+    # A chat response that is streamed has no metadata of its own.
+    response.metadata = {
+        **(getattr(response, "metadata", None) or {}),
+        KEY: explanation.model_dump(mode="json"),
+    }
 
 
 def as_response(output: Any) -> Any:

@@ -34,6 +34,7 @@ _COUNTS = {
     "total_tokens": ("total_tokens",),
 }
 
+FAILED = "a model failed, and the application answered without its reply"
 EMPTY = "a model reply was empty"
 CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
 HALF = "a model reply that was streamed ended without a finish_reason, as a broken connection does"
@@ -46,7 +47,8 @@ class Watch:
     """
 
     def __init__(self, *, allow_length: bool = False) -> None:
-        self.fault = ""
+        self.failures: list[str] = []
+        self._fault = ""
         self._allow_length = allow_length
         self._guard = threading.Lock()
         self._sent: list[Request] = []
@@ -56,12 +58,18 @@ class Watch:
         # By the span of a streamed reply: why it stopped, as soon as a chunk says so.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
-        self.failures: list[str] = []
 
     @property
     def requests(self) -> list[Request]:
         """What models were sent: as they say themselves, else as it was put together for them."""
         return self._sent or self._predicted
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with a reply; or that there is none, as all models failed."""
+        if self.failures and not self._replies:
+            return f"{FAILED}: {self.failures[0]}"
+        return self._fault
 
     @property
     def usage(self) -> dict[str, int] | None:
@@ -106,11 +114,11 @@ class Watch:
             for kind, count in _usage(response).items():
                 self._spent[kind] = self._spent.get(kind, 0) + count
             if reason is not None and reason.lower() in _CUT_OFF and not self._allow_length:
-                self.fault = self.fault or CUT_OFF
+                self._fault = self._fault or CUT_OFF
             elif not text.strip() and not _has_more(response):
-                self.fault = self.fault or EMPTY
+                self._fault = self._fault or EMPTY
             elif streamed and reason is None and _reports_reasons(response):
-                self.fault = self.fault or HALF
+                self._fault = self._fault or HALF
 
 
 _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", default=None)

@@ -37,6 +37,10 @@ def bad_with_b_and_d(prompt: str) -> str:
     return f"{verdict} [seen: {''.join(sorted(seen))}]"
 
 
+def bad_where_both_are_shown(prompt: str) -> str:
+    return "bad news" if {"b", "d"} <= set(shown_in(prompt)) else "good news"
+
+
 def bad_with_b(prompt: str) -> str:
     return "bad news" if "b" in shown_in(prompt) else "good news"
 

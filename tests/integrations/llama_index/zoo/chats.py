@@ -16,7 +16,7 @@ from llama_index.core.postprocessor import SimilarityPostprocessor
 from rag_rule_explainer import Explanation, NoSourcesCaptured
 from tests.integrations.known import ids
 from tests.integrations.llama_index.engines import engine_of, retriever_of
-from tests.integrations.llama_index.models import Telling
+from tests.integrations.llama_index.models import Telling, bad_where_both_are_shown
 from tests.integrations.llama_index.zoo.queries import vector_index
 from tests.integrations.llama_index.zoo.shapes import QUESTION, Built, Shape, asked
 
@@ -27,7 +27,7 @@ PAST = [
 
 
 def condensing() -> Telling:
-    return Telling(script=[("tandalone question", "why exactly?")])
+    return Telling(says=bad_where_both_are_shown, script=[("tandalone question", "why exactly?")])
 
 
 def chatting(kind: Any, memory: Callable[[], Any], **parameters: Any) -> Callable[[], Built]:

@@ -1,0 +1,234 @@
+"""Incidents from a log, documents that are added, and input that cannot be explained as it is."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.response.schema import Response
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from llama_index_rag_rule_explainer import RuleExplainer, explained, gate
+
+from rag_rule_explainer import BaselineFailed, Explanation, InvalidInput, NoSourcesCaptured, Source
+from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, omission, retention, sets
+from tests.integrations.llama_index.engines import engine_of, retriever_of
+from tests.integrations.llama_index.models import Telling, nodes
+from tests.integrations.llama_index.zoo.agents import sync_tool, texts_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def by_engine(retriever: Any) -> Any:
+    return engine_of(retriever)
+
+
+def by_chat(retriever: Any) -> Any:
+    return ContextChatEngine.from_defaults(retriever=retriever, llm=Telling())
+
+
+def by_agent(retriever: Any) -> Any:
+    return FunctionAgent(tools=[sync_tool(retriever)], llm=Telling())
+
+
+WAYS = pytest.mark.parametrize("made", [by_engine, by_chat, by_agent])
+
+
+@WAYS
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_an_incident_that_was_logged_as_json_has_the_rules_of_the_live_run(
+    made: Any, awaiting: bool
+) -> None:
+    retriever = retriever_of()
+    explainer = RuleExplainer(made(retriever), predicate=BAD)
+    live = explainer.explain("why?")
+    log = json.dumps(
+        {
+            "question": "why?",
+            "answer": live.baseline.text,
+            "documents": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
+        }
+    )
+    incident = json.loads(log)
+    brought: dict[str, Any] = {"documents": incident["documents"], "baseline": incident["answer"]}
+    if awaiting:
+        again = asyncio.run(explainer.aexplain(incident["question"], **brought))
+    else:
+        again = explainer.explain(incident["question"], **brought)
+    assert blames_b_and_d(live)
+    assert again.rules == live.rules
+    assert again.warnings == ()
+    assert again.counts.baseline == 1
+    assert retriever.live == ["why?"]
+
+
+def test_that_the_application_answers_otherwise_by_now_is_said_first() -> None:
+    explainer = RuleExplainer(engine_of(retriever_of("abc")), predicate=BAD)
+    ways: list[dict[str, Any]] = [{}, {"documents": nodes("abc")}]
+    for brought in ways:
+        explanation = explainer.explain("why?", baseline="bad news, as it was", **brought)
+        (warning,) = explanation.warnings
+        assert "holds for 'bad news, as it was' and does not hold for 'good news" in warning
+        assert str(explanation).startswith("WARNING: the logged answer is not")
+        assert explanation.retention_rules == ()
+
+
+def test_a_logged_response_is_read_as_the_engines_own() -> None:
+    explainer = RuleExplainer(engine_of(retriever_of()), predicate=BAD)
+    explanation = explainer.explain("why?", baseline=Response("bad news"))
+    assert explanation.baseline.text == "bad news"
+    assert blames_b_and_d(explanation)
+    with pytest.raises(InvalidInput, match="answer_of"):
+        explainer.explain("why?", baseline={"nothing": 1})
+
+
+@WAYS
+def test_documents_that_are_added_are_returned_by_every_retrieval(made: Any) -> None:
+    retriever = retriever_of("abc")
+    explainer = RuleExplainer(made(retriever), predicate=BAD)
+    assert explainer.explain("why?").baseline.text.startswith("good news")
+    explanation = explainer.explain("why?", add_documents=[{"id": "poison", "text": TEXTS["d"]}])
+    assert explanation.baseline.text.startswith("bad news")
+    assert retention(explanation) == {frozenset({"b", "poison"})}
+    assert retriever.live == ["why?", "why?"]
+    assert len(retriever.retrieve("afterwards")) == 3
+
+
+@WAYS
+def test_pinned_documents_are_always_delivered_and_in_no_rule(made: Any) -> None:
+    explainer = RuleExplainer(made(retriever_of()), predicate=BAD)
+    ways: list[dict[str, Any]] = [{}, {"documents": nodes("abcd")}]
+    for brought in ways:
+        explanation = explainer.explain("why?", pinned=["d"], **brought)
+        assert (retention(explanation), omission(explanation)) == (sets("b"), sets("b"))
+        assert all("d" in (probe.answers[0].delivered or ()) for probe in explanation.probes)
+        assert [source.id for source in explanation.sources if source.pinned] == ["d"]
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [TextNode(id_=name, text=text) for name, text in TEXTS.items()],
+        [NodeWithScore(node=TextNode(id_=name, text=text), score=0.1) for name, text in TEXTS.items()],
+        [Document(id_=name, text=text) for name, text in TEXTS.items()],
+        [Source(name, text) for name, text in TEXTS.items()],
+        [{"id": name, "page_content": text} for name, text in TEXTS.items()],
+    ],
+    ids=["nodes", "scored nodes", "documents", "sources", "json"],
+)
+def test_documents_may_be_brought_in_any_form(documents: list[Any]) -> None:
+    retriever = retriever_of("a")
+    explanation = RuleExplainer(engine_of(retriever), predicate=BAD).explain("?", documents=documents)
+    assert blames_b_and_d(explanation)
+    assert retriever.live == []
+
+
+def test_texts_alone_are_named_by_their_place() -> None:
+    explanation = RuleExplainer(engine_of(retriever_of("a")), predicate=BAD).explain(
+        "?", documents=list(TEXTS.values())
+    )
+    assert ids(explanation) == ["D1", "D2", "D3", "D4"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"documents": "one string"}, "documents is one str; pass a list"),
+        ({"documents": nodes("a")[0]}, "documents is one TextNode; pass a list"),
+        ({"documents": []}, "documents is empty"),
+        ({"documents": [7]}, "document 1 is a int; pass a TextNode, or its text"),
+        ({"documents": [{"id": "x"}]}, "document 1 has no text"),
+        ({"documents": [*nodes("a"), *nodes("a")]}, "documents has 'a' twice"),
+        ({"documents": nodes("a"), "add_documents": nodes("b")}, "add them to documents"),
+        ({"pinned": "d"}, "pass a list of ids"),
+        ({"pinned": ["nobody"]}, "'nobody', which is no source"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        RuleExplainer(engine_of(retriever_of()), predicate=BAD).explain("why?", **given)
+
+
+def test_a_question_in_other_words_may_be_read_out_of_the_input() -> None:
+    explainer = RuleExplainer(engine_of(retriever_of()), predicate=BAD)
+    explanation = explainer.explain(QueryBundle("why?", custom_embedding_strs=["x"]))
+    assert explanation.question == "why?"
+    with pytest.raises(InvalidInput, match="pass question_of="):
+        explainer.explain(7)
+
+
+@pytest.mark.parametrize("nonsense", [7, "an engine", retriever_of(), lambda a, b: a, None])
+def test_what_is_no_application_is_refused_with_what_would_be_one(nonsense: Any) -> None:
+    with pytest.raises(InvalidInput, match="pass a query engine, a chat engine, an agent"):
+        RuleExplainer(nonsense)
+    with pytest.raises(InvalidInput, match="pass a query engine"):
+        explained(nonsense)
+
+
+def test_a_function_that_makes_nothing_to_explain_is_refused() -> None:
+    for explain in (
+        RuleExplainer(lambda: retriever_of()).explain,
+        lambda q: asyncio.run(RuleExplainer(lambda: 7).aexplain(q)),
+    ):
+        with pytest.raises(InvalidInput, match="the function that makes the engine made a"):
+            explain("why?")
+
+
+def test_what_cannot_be_gated_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"such as store\.query"):
+        gate(7)
+
+
+def test_an_engine_that_fails_is_a_failed_baseline() -> None:
+    for error in (ConnectionError, ValueError):
+
+        def says(prompt: str, error: type[Exception] = error) -> str:
+            raise error("no such model")
+
+        # A synthesizer swallows some errors of its model, and answers with a constant.
+        engine = engine_of(retriever_of(), Telling(says=says))
+        with pytest.raises(BaselineFailed, match="no such model"):
+            RuleExplainer(engine).explain("why?")
+        with pytest.raises(BaselineFailed, match="no such model"):
+            asyncio.run(RuleExplainer(engine).aexplain("why?"))
+        with pytest.raises(BaselineFailed, match="no such model"):
+            explained(engine).query("why?")
+
+
+def test_nothing_retrieved_is_nothing_to_explain_by() -> None:
+    with pytest.raises(NoSourcesCaptured, match="returned no nodes"):
+        RuleExplainer(engine_of(retriever_of(""))).explain("why?")
+    with pytest.raises(NoSourcesCaptured, match=r"in gate\(\.\.\.\)"):
+        RuleExplainer(lambda question: "bad").explain("why?")
+
+
+class Two(StartEvent):
+    question: str
+    style: str
+
+
+class Styled(Workflow):
+    @step
+    async def answer(self, ev: Two) -> StopEvent:
+        return StopEvent(result=ev.question)
+
+
+def test_a_workflow_that_may_be_started_in_several_ways_asks_for_a_dict() -> None:
+    with pytest.raises(InvalidInput, match="pass the arguments of its run"):
+        RuleExplainer(Styled()).explain("why?")
+
+
+def test_an_answer_that_cannot_be_read_names_answer_of() -> None:
+    retriever = retriever_of()
+
+    def answer(question: str) -> Any:
+        return object() if texts_of(retriever.retrieve(question)) else ""
+
+    with pytest.raises(InvalidInput, match="answer_of="):
+        RuleExplainer(answer).explain("why?")
+    explanation: Explanation = RuleExplainer(
+        answer, predicate=BAD, answer_of=lambda output: "bad" if output else "good"
+    ).explain("why?")
+    assert explanation.baseline.text == "bad"
