@@ -1,6 +1,7 @@
 """How LlamaIndex applications are run: query engines, chat engines, workflows, functions."""
 
 import inspect
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
@@ -144,7 +145,7 @@ class Working(Entry):
     async def arun(self, given: Any) -> Any:
         arguments = self._arguments(given)
         if isinstance(arguments.get("ctx"), Context):
-            arguments["ctx"] = self._own(arguments["ctx"])
+            arguments["ctx"] = await self._own(arguments["ctx"])
         return await adrained(await self.engine.run(**arguments))
 
     @override
@@ -169,18 +170,27 @@ class Working(Entry):
             "arguments of its run() as a dict, such as {'query': '...'} (--input-key or --input)"
         )
 
-    def _own(self, context: Any) -> Any:
+    async def _own(self, context: Any) -> Any:
         run = participation()
         if run is None:
             return context
         try:
-            before = run.state.read(("context", Same(context)), context.to_dict)
-            return context if run.state.live else Context.from_dict(self.engine, before)
+            with warnings.catch_warnings():
+                # That an agent's memory is left out is known, and made good below.
+                warnings.simplefilter("ignore")
+                before = run.state.read(("context", Same(context)), context.to_dict)
+            if run.state.live:
+                return context
+            own = Context.from_dict(self.engine, before)
         except Exception as error:
             raise InvalidInput(
                 "the workflow's ctx cannot be copied, and replays must not write to it: pass a function "
                 f"that makes the workflow, and its memory as memory=: {type(error).__name__}: {error}"
             ) from error
+        memory = await context.store.get("memory", default=None)
+        if memory is not None:
+            await own.store.set("memory", memory)
+        return own
 
 
 @dataclass(frozen=True)
