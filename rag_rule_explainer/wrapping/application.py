@@ -175,12 +175,15 @@ class ApplicationRun(Generic[Item]):
     async def astream(self) -> AsyncIterator[Any]:
         """The same through its async entry, in a task, whose context is its own."""
         chunks: asyncio.Queue[Any] = asyncio.Queue()
+        wanted = asyncio.Semaphore(0)
 
         async def produce() -> None:
             try:
                 with self._running_first():
                     async for chunk in self.application.astream(self._copied()):
                         chunks.put_nowait(chunk)
+                        # A stream that nobody reads on is not read ahead of its reader.
+                        await wanted.acquire()
             finally:
                 chunks.put_nowait(_END)
 
@@ -188,6 +191,7 @@ class ApplicationRun(Generic[Item]):
         try:
             while (chunk := await chunks.get()) is not _END:
                 yield chunk
+                wanted.release()
             await producing
         finally:
             producing.cancel()

@@ -1,6 +1,8 @@
 """``explained``: an engine that attaches the rules of its answers to its own responses."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+import weakref
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -28,7 +30,7 @@ from rag_rule_explainer.wrapping.outputs import KEY, Explained
 from .entries import Engine
 from .explainer import RuleExplainer
 from .reading import answer_in
-from .streaming import AsyncPieces, Pieces, apieces, pieces
+from .streaming import AsyncPieces, Pieces
 
 
 def explained(engine: Engine | RuleExplainer, **parameters: Any) -> Any:
@@ -80,23 +82,26 @@ class ExplainedQueryEngine(BaseQueryEngine):
         call = self.explainer.live_call(self._given(query_bundle))
         if call.run.application.async_only:
             return _with_rules(call.explained())
-        begun = pieces(call)
+        begun = Pieces.of(call)
         if not isinstance(begun.response, StreamingResponse):
             return _with_rules(begun.rest())
         told = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
+        # One that nobody reads lets go of everything as well.
+        weakref.finalize(told, begun.close)
         told.response_gen = cast("Any", _told(begun, told))
         return told
 
     @override
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        begun = await apieces(self.explainer.live_call(self._given(query_bundle)))
+        begun = await AsyncPieces.of(self.explainer.live_call(self._given(query_bundle)))
         if not isinstance(begun.response, (StreamingResponse, AsyncStreamingResponse)):
             return _with_rules(await begun.rest())
         told = AsyncStreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
+        weakref.finalize(told, begun.close)
         told.response_gen = cast("Any", _atold(begun, told))
         return told
 
@@ -130,7 +135,7 @@ class ExplainedChatEngine(BaseChatEngine):
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         """The response as it comes; its ``metadata`` has the rules once its stream has ended."""
-        begun = pieces(self.explainer.live_call(_said(message, chat_history)))
+        begun = Pieces.of(self.explainer.live_call(_said(message, chat_history)))
         return ExplainedChatStream.of(begun.response, begun=begun)
 
     @override
@@ -138,7 +143,7 @@ class ExplainedChatEngine(BaseChatEngine):
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         """The same on the caller's loop."""
-        begun = await apieces(self.explainer.live_call(_said(message, chat_history)))
+        begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))
         return ExplainedChatStream.of(begun.response, abegun=begun)
 
     @override
@@ -167,6 +172,8 @@ class ExplainedChatStream(StreamingAgentChatResponse):
         """The stream of a response whose pieces are told from here."""
         told = cls(sources=list(response.sources), source_nodes=list(response.source_nodes))
         told._begun, told._abegun = begun, abegun
+        for each in filter(None, (begun, abegun)):
+            weakref.finalize(told, each.close)
         return told
 
     @property
@@ -188,21 +195,23 @@ class ExplainedChatStream(StreamingAgentChatResponse):
         """The pieces of the answer, on the caller's loop."""
         if self._abegun is None:
             raise RuntimeError("this stream is sync; iterate over response_gen")
-        async for piece in _atold(self._abegun, self):
-            self.response += piece
-            yield piece
+        async with aclosing(_atold(self._abegun, self)) as pieces:
+            async for piece in pieces:
+                self.response += piece
+                yield piece
         self.is_done = True
 
 
 def _told(begun: Pieces, response: Any) -> Iterator[str]:
-    for piece in begun:
-        yield str(piece)
+    yield from begun.pieces()
     attach(response, begun.rest().explanation)
 
 
-async def _atold(begun: AsyncPieces, response: Any) -> AsyncIterator[str]:
-    async for piece in begun:
-        yield str(piece)
+async def _atold(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
+    # Whoever leaves early closes this generator, and with it what it is in the middle of.
+    async with aclosing(begun.pieces()) as pieces:
+        async for piece in pieces:
+            yield piece
     attach(response, (await begun.rest()).explanation)
 
 

@@ -187,7 +187,8 @@ class Working(Entry):
                 "the workflow's ctx cannot be copied, and replays must not write to it: pass a function "
                 f"that makes the workflow, and its memory as memory=: {type(error).__name__}: {error}"
             ) from error
-        memory = await context.store.get("memory", default=None)
+        # Asking for what is not there would begin a store.
+        memory = await context.store.get("memory", default=None) if before.get("state") else None
         if memory is not None:
             await own.store.set("memory", memory)
         return own

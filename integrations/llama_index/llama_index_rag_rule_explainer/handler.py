@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import (
     AgentChatResponse,
     BaseChatEngine,
@@ -34,6 +34,7 @@ from .attaching import attach
 from .explainer import RuleExplainer
 from .interception import interception
 from .nodes import Found, identify
+from .streaming import whole
 from .watching import Watch, watched_by
 
 _ENTRIES = {"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"}
@@ -208,15 +209,16 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         run = self._runs[id_]
         run.leave()
         if isinstance(result, StreamingResponse):
-            weakref.finalize(result, run.end)
-            streaming = self._streamed(run, context, result.response_gen, weakref.ref(result))
-            result.response_gen = cast("Any", streaming)
+            result.response_gen = cast("Any", self._read(run, context, result, result.response_gen))
         elif isinstance(result, AsyncStreamingResponse):
-            weakref.finalize(result, run.end)
-            streaming = self._astreamed(run, context, result.response_gen, weakref.ref(result))
-            result.response_gen = cast("Any", streaming)
+            result.response_gen = cast("Any", self._aread(run, context, result, result.response_gen))
         elif isinstance(result, StreamingAgentChatResponse):
             weakref.finalize(result, run.end)
+            # Else a thread or a task of the engine's own reads it, and writes it to the memory.
+            if not result.is_writing_to_memory and result.chat_stream is not None:
+                result.chat_stream = cast("Any", self._read(run, context, result, result.chat_stream))
+            if not result.is_writing_to_memory and result.achat_stream is not None:
+                result.achat_stream = cast("Any", self._aread(run, context, result, result.achat_stream))
         else:
             self._close(run, result, result)
 
@@ -261,31 +263,43 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         with self._guard:
             return next((run for run in self._runs.values() if run.participation is current), None)
 
-    def _streamed(
-        self, run: RecordedRun, context: Context, pieces: Any, response: "weakref.ref[Any]"
-    ) -> Iterator[str]:
+    def _read(self, run: RecordedRun, context: Context, response: Any, pieces: Any) -> Iterator[Any]:
+        weakref.finalize(response, run.end)
+        return self._pieces(run, context, weakref.ref(response), pieces)
+
+    def _aread(
+        self, run: RecordedRun, context: Context, response: Any, pieces: Any
+    ) -> AsyncIterator[Any]:
+        weakref.finalize(response, run.end)
+        return self._apieces(run, context, weakref.ref(response), pieces)
+
+    def _pieces(
+        self, run: RecordedRun, context: Context, response: "weakref.ref[Any]", pieces: Any
+    ) -> Iterator[Any]:
+        """The pieces of a stream, as those of the run that it is a part of."""
         text: list[str] = []
         try:
             while (piece := context.run(next, pieces, None)) is not None:
-                text.append(piece)
+                text.append(_text_of(piece))
                 yield piece
         except BaseException:
             self._forget(run)
             raise
-        self._close(run, Response("".join(text)), response())
+        self._close(run, whole(response(), "".join(text)), response())
 
-    async def _astreamed(
-        self, run: RecordedRun, context: Context, pieces: Any, response: "weakref.ref[Any]"
-    ) -> AsyncIterator[str]:
+    async def _apieces(
+        self, run: RecordedRun, context: Context, response: "weakref.ref[Any]", pieces: Any
+    ) -> AsyncIterator[Any]:
+        """The same, each in a task of its own, which has the run's context."""
         text: list[str] = []
         try:
             while (piece := await context.run(asyncio.ensure_future, _anext(pieces))) is not None:
-                text.append(piece)
+                text.append(_text_of(piece))
                 yield piece
         except BaseException:
             self._forget(run)
             raise
-        self._close(run, Response("".join(text)), response())
+        self._close(run, whole(response(), "".join(text)), response())
 
     def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
         run.output = output
@@ -332,5 +346,9 @@ def _given(bound: inspect.BoundArguments) -> Any:
     return next(iter(arguments.values()))
 
 
-async def _anext(pieces: AsyncIterator[str]) -> str | None:
+def _text_of(piece: Any) -> str:
+    return piece if isinstance(piece, str) else str(piece.delta or "")
+
+
+async def _anext(pieces: AsyncIterator[Any]) -> Any:
     return await anext(pieces, None)
