@@ -19,6 +19,7 @@ from ..version import __version__
 from .conditions import SYNTAX
 from .demo import demo
 from .explain import ASK_ABOVE, explain
+from .frameworks import Framework
 from .models import KEY
 from .requests import Request, parsed_ids
 from .terminal import print_lines, say
@@ -34,6 +35,10 @@ Question = Annotated[str | None, typer.Option(help="The question to answer and t
 App = Annotated[
     str | None,
     typer.Option(metavar="MODULE:OBJECT", help="Explain this application, imported from this folder."),
+]
+FrameworkOption = Annotated[
+    Framework | None,
+    typer.Option("--framework", help="What it is built with, where that cannot be told."),
 ]
 InputKey = Annotated[
     str | None,
@@ -103,6 +108,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     sources: Sources = None,
     top_k: TopK = None,
     app: App = None,
+    framework: FrameworkOption = None,
     input_key: InputKey = None,
     input: Input = None,  # noqa: A002 -- the option's name
     documents: Documents = None,
@@ -144,6 +150,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
         sources=sources,
         top_k=top_k,
         app=app,
+        framework=framework,
         input_key=input_key,
         input=input,
         documents=documents,

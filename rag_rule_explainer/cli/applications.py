@@ -6,11 +6,12 @@ import os
 import sys
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra
+from ..errors import InvalidInput
 from ..predicates import Predicate
 from ..probing.judging import described
 from ..progress import Progress
 from ..settings import Settings
+from .frameworks import Integration
 from .requests import Request
 
 
@@ -41,6 +42,7 @@ def load_application(name: str) -> Any:
 
 
 def application_explainer(
+    integration: Integration,
     application: Any,
     request: Request,
     settings: Settings,
@@ -48,41 +50,30 @@ def application_explainer(
     progress: Progress,
 ) -> Any:
     """The RuleExplainer for an application. Raises InvalidInput for what is none."""
-    try:
-        from langchain_rag_rule_explainer import RuleExplainer  # late: optional, and a second to import
-    except ImportError as error:
-        raise MissingExtra.naming("langchain", "--app") from error
     predicate, omission = predicates
-    try:
-        return RuleExplainer(
-            application,
-            predicate=predicate,
-            omission_predicate=omission,
-            settings=settings,
-            progress=progress,
-            scope=request.scope,
-            on_new_query=request.on_new_query,
-            on_no_retrieval=request.on_no_retrieval,
-        )
-    except TypeError as error:
-        raise InvalidInput(
-            f"--app {request.app} is a {type(application).__name__}; name a LangChain Runnable or a "
-            "function of one input"
-        ) from error
+    return integration.explainer(
+        application,
+        str(request.app),
+        predicate=predicate,
+        omission_predicate=omission,
+        settings=settings,
+        progress=progress,
+        scope=request.scope,
+        on_new_query=request.on_new_query,
+        on_no_retrieval=request.on_no_retrieval,
+    )
 
 
-def application_input(request: Request, question: str | None) -> tuple[Any, str]:
+def application_input(
+    integration: Integration, request: Request, question: str | None
+) -> tuple[Any, str]:
     """What the application is given, and the question in it."""
     if request.input is not None:
         try:
             given = json.loads(request.input)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"--input is not JSON: {error}") from error
-        if question is None:
-            from langchain_rag_rule_explainer.reading import question_in
-
-            question = question_in(given)
-        return given, question
+        return given, integration.question_in(given) if question is None else question
     if question is None:
         raise InvalidInput("there is no question; give one with --question, or the whole --input as JSON")
     if request.input_key is None:

@@ -18,6 +18,7 @@ from ..settings import Settings, choose
 from ..sources import SourceSet
 from .applications import application_explainer, application_input, load_application
 from .conditions import parsed
+from .frameworks import Integration
 from .incidents import Incident, load_incident
 from .models import KEY, chat_model_replay, offline_replay
 from .requests import Request
@@ -90,19 +91,20 @@ def _of_application(
     if request.app is None:
         raise InvalidInput("there is no application; name one with --app")
     asked = request.question or (incident.question if incident else None)
-    given, question = application_input(request, asked)
+    application = load_application(request.app)
+    integration = Integration.of(application, request.framework)
+    given, question = application_input(integration, request, asked)
     documents = (
         load(request.documents, question, None)
         if request.documents is not None
         else incident and incident.sources()
     )
-    application = load_application(request.app)
     if not request.yes and settings.limits.replays is None:
         # How much it retrieves is not known yet, and every replay may cost.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
         say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
     with progress() as teller:
-        explainer = application_explainer(application, request, settings, predicates, teller)
+        explainer = application_explainer(integration, application, request, settings, predicates, teller)
         return explainer.explain(
             given,
             documents=documents and list(documents),

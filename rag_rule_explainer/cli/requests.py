@@ -7,6 +7,7 @@ from ..errors import InvalidInput
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.replaying import WantedScope
+from .frameworks import Framework
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Request:
     sources: Path | None
     top_k: int | None
     app: str | None
+    framework: Framework | None
     input_key: str | None
     input: str | None
     documents: Path | None
@@ -39,6 +41,7 @@ class Request:
     def __post_init__(self) -> None:
         of_sources = {"--sources": self.sources, "--top-k": self.top_k, "--model": self.model}
         of_apps = {
+            "--framework": self.framework,
             "--documents": self.documents,
             "--input": self.input,
             "--input-key": self.input_key,

@@ -48,6 +48,29 @@ def never_retrieves(question):
 
 number = 7
 """
+ENGINES = """
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.schema import TextNode
+from llama_index_rag_rule_explainer import BM25Retriever, OfflineLLM, lexical_engine
+
+NODES = [
+    TextNode(id_="plaque", text="The iron tower was built in 1889."),
+    TextNode(id_="leaflet", text="The iron tower was built in 1900."),
+    TextNode(id_="menu", text="Soup is served at noon."),
+]
+engine = lexical_engine(NODES, k=3)
+chat = ContextChatEngine.from_defaults(retriever=BM25Retriever(NODES, k=3), llm=OfflineLLM())
+retriever = BM25Retriever(NODES, k=3)
+
+def make():
+    return lexical_engine(NODES, k=3)
+
+def asks(question):
+    return engine.query(question)
+
+def asks_by_key(given):
+    return {"answer": str(engine.query(given["input"]))}
+"""
 RULES = ["whenever plaque is retained, the answer contains '1889'"]
 
 
@@ -55,13 +78,19 @@ RULES = ["whenever plaque is retained, the answer contains '1889'"]
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with an application in it, as the current one."""
     folder(
-        tmp_path, {"tower_app.py": APPLICATION, "broken_app.py": "1 / 0", "needy_app.py": "import nope"}
+        tmp_path,
+        {
+            "tower_app.py": APPLICATION,
+            "tower_engines.py": ENGINES,
+            "broken_app.py": "1 / 0",
+            "needy_app.py": "import nope",
+        },
     )
     monkeypatch.chdir(tmp_path)
     before = list(sys.path)
     yield tmp_path
     sys.path[:] = before
-    for name in ("tower_app", "broken_app", "needy_app"):
+    for name in ("tower_app", "tower_engines", "broken_app", "needy_app"):
         sys.modules.pop(name, None)
 
 
@@ -89,6 +118,53 @@ def test_an_application_is_explained_as_it_is(rag_rules: RagRules, app: str, mor
     assert {source.id for source in explanation.sources} == {"plaque", "leaflet"}
     assert explanation.scope == "seen"
     assert "at most 300 replays of the application" in run.err
+
+
+@pytest.mark.parametrize(
+    ("app", "more"),
+    [
+        ("tower_engines:engine", []),
+        ("tower_engines:chat", []),
+        ("tower_engines:chat", ["--input", json.dumps({"message": QUESTION})]),
+        ("tower_engines:make", []),
+        ("tower_engines:asks", []),
+        ("tower_engines:asks", ["--framework", "llama-index"]),
+        ("tower_engines:asks_by_key", ["--input-key", "input"]),
+    ],
+)
+def test_an_engine_is_explained_as_a_chain_is(rag_rules: RagRules, app: str, more: list[str]) -> None:
+    explanation = explanation_of(rag_rules(*asked(app, *more)))
+    assert (rules_of(explanation), explanation.question) == (RULES, QUESTION)
+    assert {source.id for source in explanation.sources} == {"plaque", "leaflet"}
+    assert "llama-index-core" in explanation.versions
+
+
+def test_an_engine_is_explained_by_brought_documents_and_by_an_incident(
+    rag_rules: RagRules, here: Path
+) -> None:
+    documents = jsonl(
+        here / "mine.jsonl", {"id": "mine", "text": "The iron tower was built in 1889."}, BUILT[1]
+    )
+    brought = explanation_of(rag_rules(*asked("tower_engines:engine", "--documents", documents)))
+    assert rules_of(brought) == ["whenever mine is retained, the answer contains '1889'"]
+    live = explanation_of(rag_rules(*asked("tower_engines:engine")))
+    incident = here / "incident.json"
+    logged = {
+        "question": live.question,
+        "answer": live.baseline.text,
+        "documents": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
+        "pinned": ["leaflet"],
+    }
+    incident.write_text(json.dumps(logged))
+    again = explanation_of(
+        rag_rules(
+            *("explain", "--app", "tower_engines:engine", "--baseline", incident, "--json"),
+            *("--predicate", "contains:1889", "--rules", "retention"),
+        )
+    )
+    assert again.warnings == ()
+    assert rules_of(again) == RULES
+    assert all("leaflet" in probe.kept for probe in again.probes)
 
 
 def test_it_runs_as_a_program_of_its_own() -> None:
@@ -166,7 +242,8 @@ def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
         ("tower_app:no_such_chain", "has no 'no_such_chain'"),
         ("needy_app:chain", "imports 'nope', which is not installed"),
         ("broken_app:chain", "importing broken_app failed: ZeroDivisionError"),
-        ("tower_app:number", "is a int; name a LangChain Runnable"),
+        ("tower_app:number", "is a int; name a LangChain Runnable, a LlamaIndex engine"),
+        ("tower_engines:retriever", "which answers no questions"),
         ("tower_app:fails", "no route to the index"),
         ("tower_app:never_retrieves", "gate(...)"),
     ],
@@ -207,6 +284,7 @@ def test_a_bad_incident_is_told_in_one_line(
     [
         (["--app", "tower_app:chain", "--sources", "x"], "--sources does not go with --app"),
         (["--app", "tower_app:chain", "--model", "x"], "--model does not go with --app"),
+        (["--sources", "x", "--framework", "langchain"], "--framework goes with --app only"),
         (["--sources", "x", "--documents", "x"], "--documents goes with --app only"),
         (["--app", "tower_app:chain", "--input", "{", "--input-key", "k"], "leave --input-key out"),
         (["--app", "tower_app:chain", "--input", "{"], "--input is not JSON"),
