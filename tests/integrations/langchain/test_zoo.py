@@ -18,7 +18,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from rag_rule_explainer import Explanation
 from tests.integrations.known import BAD, kept_delivered_and_seen, omission, retention
 from tests.integrations.langchain.zoo.shapes import MODES, OTHER_WORDS, QUESTION, Built, Mode, Shape
-from tests.integrations.langchain.zoo.table import README, SHAPES, written
+from tests.integrations.langchain.zoo.table import SHAPES, with_table
+from tests.integrations.tables import README
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
 # and would fail a replay.
@@ -128,4 +129,4 @@ def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:
 
 def test_the_readme_has_the_table() -> None:
     readme = README.read_text(encoding="utf-8")
-    assert written(readme) == readme
+    assert with_table(readme) == readme

@@ -21,8 +21,9 @@ from llama_index_rag_rule_explainer.interception import interception
 from rag_rule_explainer import Explanation
 from tests.integrations.known import kept_delivered_and_seen, omission, retention
 from tests.integrations.llama_index.zoo.chats import PAST
-from tests.integrations.llama_index.zoo.shapes import MODES, QUESTION, Built, Mode, Shape
-from tests.integrations.llama_index.zoo.table import SHAPES
+from tests.integrations.llama_index.zoo.shapes import QUESTION, Built, Mode, Shape
+from tests.integrations.llama_index.zoo.table import SHAPES, with_table
+from tests.integrations.tables import README
 
 # LlamaIndex leaves connections of its in-memory databases to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -153,8 +154,8 @@ def is_as_known(shape: Shape, built: Built, outcome: Outcome) -> None:
     assert explanation.scope == shape.scope
     if shape.scope == "seen":
         kept_delivered_and_seen(explanation)
-    assert (SYNTHESIZED in explanation.notes) == (shape.by in ("engine", "both"))
-    assert (GATED in explanation.notes) == (shape.by in ("gate", "both"))
+    assert (SYNTHESIZED in explanation.notes) == (shape.by == "engine")
+    assert (GATED in explanation.notes) == (shape.by == "gate")
     shape.more(explanation)
     assert built.live() == (explanation.counts.replays if shape.live is None else shape.live)
 
@@ -175,4 +176,8 @@ def test_what_is_intercepted_is_what_is_compared(root: type) -> None:
 
 def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:
     assert len({shape.name for shape in SHAPES}) == len(SHAPES) >= 18
-    assert len(MODES) == 3
+
+
+def test_the_readme_has_the_table() -> None:
+    readme = README.read_text(encoding="utf-8")
+    assert with_table(readme) == readme

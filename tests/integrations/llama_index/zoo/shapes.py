@@ -48,7 +48,7 @@ class Shape:
     complete: bool = True
     live: int | None = 1
     streams: Callable[[], Built] | None = None
-    by: Literal["engine", "gate", "both"] = "engine"
+    by: Literal["engine", "gate"] = "engine"
     scope: str = "seen"
     more: Callable[[Explanation], None] = nothing_more
 
