@@ -21,8 +21,8 @@ def printed(notebook: Any) -> list[str]:
     ]
 
 
-def test_there_is_a_notebook_for_langchain() -> None:
-    assert [path.name for path in NOTEBOOKS] == ["langchain.ipynb"]
+def test_there_is_a_notebook_for_each_framework() -> None:
+    assert [path.name for path in NOTEBOOKS] == ["langchain.ipynb", "llama_index.ipynb"]
 
 
 @pytest.mark.slow
