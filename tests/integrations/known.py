@@ -1,5 +1,8 @@
 """What is known of the applications under test, whatever they are built with."""
 
+import json
+from typing import Any
+
 from rag_rule_explainer import Explanation, contains
 
 Rules = set[frozenset[str]]
@@ -17,6 +20,18 @@ TEXTS = {
 def shown_in(text: str) -> str:
     """The names of the documents in what a model was sent."""
     return "".join(name for name, known in TEXTS.items() if known in text)
+
+
+def log_of(explanation: Explanation) -> dict[str, Any]:
+    """What a log has of an incident, once it has been through JSON."""
+    logged = {
+        "question": explanation.question,
+        "answer": explanation.baseline.text,
+        "documents": [
+            {"id": each.id, "text": each.text, "metadata": each.metadata} for each in explanation.sources
+        ],
+    }
+    return json.loads(json.dumps(logged))
 
 
 def retention(explanation: Explanation) -> Rules:

@@ -1,12 +1,13 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from rag_rule_explainer import Answer, InvalidInput
+from rag_rule_explainer.wrapping import reading
 
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
 _ANSWER_KEYS = ("answer", "output", "result", "messages", "content")
@@ -17,7 +18,7 @@ def question_in(given: Any) -> str:
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = _told(given, _QUESTION_KEYS)
+    found = reading.told(given, _QUESTION_KEYS, _said)
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
@@ -31,7 +32,7 @@ def answer_in(output: Any) -> Answer:
 
     Raises InvalidInput, naming ``answer_of``, for anything else.
     """
-    found = _told(output, _ANSWER_KEYS)
+    found = reading.told(output, _ANSWER_KEYS, _said)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "
@@ -49,27 +50,12 @@ def answer_in(output: Any) -> Answer:
 
 def texts_in(given: Any) -> Iterator[str]:
     """Every string in an input, however deep, and the text of every message."""
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, BaseMessage):
-        yield given.text
-    elif isinstance(given, Mapping):
-        for value in cast("Mapping[Any, Any]", given).values():
-            yield from texts_in(value)
-    elif isinstance(given, (list, tuple)):
-        for value in cast("Sequence[Any]", given):
-            yield from texts_in(value)
+    return reading.texts_in(given, _text)
 
 
 def plain(given: Any) -> Any:
     """The input as JSON-like data, for the record: each message as its type and content."""
-    if isinstance(given, BaseMessage):
-        return {"type": given.type, "content": given.content}
-    if isinstance(given, Mapping):
-        return {key: plain(value) for key, value in cast("Mapping[Any, Any]", given).items()}
-    if isinstance(given, (list, tuple)):
-        return [plain(item) for item in cast("Sequence[Any]", given)]
-    return given
+    return reading.plain(given, _plain)
 
 
 def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
@@ -82,14 +68,15 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     return spent if any(spent.values()) else None
 
 
-def _told(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
-    if isinstance(given, (str, BaseMessage)):
-        return given
-    if isinstance(given, (list, tuple)) and given:
-        # The last message; of a ("user", text) pair, the text.
-        return _told(cast("Sequence[Any]", given)[-1], keys)
-    if isinstance(given, Mapping):
-        entries = cast("Mapping[str, Any]", given)
-        found = (_told(entries[key], keys) for key in keys if key in entries)
-        return next((text for text in found if text is not None), None)
-    return None
+def _said(given: Any) -> str | BaseMessage | None:
+    return given if isinstance(given, (str, BaseMessage)) else None
+
+
+def _text(given: Any) -> str | None:
+    return given.text if isinstance(given, BaseMessage) else given if isinstance(given, str) else None
+
+
+def _plain(given: Any) -> Any:
+    if isinstance(given, BaseMessage):
+        return {"type": given.type, "content": given.content}
+    return given

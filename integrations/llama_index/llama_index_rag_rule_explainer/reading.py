@@ -1,7 +1,7 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
@@ -17,6 +17,7 @@ from llama_index.core.workflow import StopEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
+from rag_rule_explainer.wrapping import reading
 
 _QUESTION_KEYS = ("query", "question", "user_msg", "message", "input", "query_str", "topic")
 _ANSWER_KEYS = ("answer", "response", "output", "result")
@@ -27,7 +28,7 @@ def question_in(given: Any) -> str:
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = _told(given, _QUESTION_KEYS)
+    found = reading.told(given, _QUESTION_KEYS, _text)
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
@@ -52,7 +53,7 @@ def answer_in(output: Any) -> Answer:
         return Answer(output.response.content or "", value=structured)
     if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    found = _told(output, _ANSWER_KEYS)
+    found = reading.told(output, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "
@@ -85,28 +86,12 @@ async def adrained(output: Any) -> Any:
 
 def texts_in(given: Any) -> Iterator[str]:
     """Every string in an input, however deep, and the text of every message."""
-    text = _text(given)
-    if text is not None:
-        yield text
-    elif isinstance(given, Mapping):
-        for value in cast("Mapping[Any, Any]", given).values():
-            yield from texts_in(value)
-    elif isinstance(given, (list, tuple)):
-        for value in cast("Sequence[Any]", given):
-            yield from texts_in(value)
+    return reading.texts_in(given, _text)
 
 
 def plain(given: Any) -> Any:
     """The input as JSON-like data, for the record; None for what is a live object."""
-    if isinstance(given, ChatMessage):
-        return {"role": given.role.value, "content": given.content}
-    if isinstance(given, Mapping):
-        return {key: plain(value) for key, value in cast("Mapping[Any, Any]", given).items()}
-    if isinstance(given, (list, tuple)):
-        return [plain(item) for item in cast("Sequence[Any]", given)]
-    if isinstance(given, (str, int, float, bool, type(None))):
-        return given
-    return _text(given)
+    return reading.plain(given, _plain)
 
 
 _MODELS = (ChatMessage, ChatResponse, CompletionResponse)
@@ -135,14 +120,7 @@ _SAYING: dict[type, str] = {
 }
 
 
-def _told(given: Any, keys: Sequence[str]) -> str | None:
-    text = _text(given)
-    if text is not None:
-        return text
-    if isinstance(given, (list, tuple)) and given:
-        return _told(cast("Sequence[Any]", given)[-1], keys)
-    if isinstance(given, Mapping):
-        entries = cast("Mapping[str, Any]", given)
-        found = (_told(entries[key], keys) for key in keys if key in entries)
-        return next((text for text in found if text is not None), None)
-    return None
+def _plain(given: Any) -> Any:
+    if isinstance(given, ChatMessage):
+        return {"role": given.role.value, "content": given.content}
+    return given if isinstance(given, (int, float, bool)) else _text(given)

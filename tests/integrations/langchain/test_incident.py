@@ -1,7 +1,6 @@
 """Incidents from a log, documents that are added, and input that cannot be explained as it is."""
 
 import asyncio
-import json
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, InvalidInput, TooManySources
-from tests.integrations.known import BAD, TEXTS, ids, omission, retention, sets
+from tests.integrations.known import BAD, TEXTS, ids, log_of, omission, retention, sets
 from tests.integrations.langchain.chains import Counting, Scripted
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.zoo.shapes import joined, model, retriever_of
@@ -34,14 +33,7 @@ def test_an_incident_that_was_logged_as_json_has_the_rules_of_the_live_run(await
     retriever = retriever_of()
     explainer = RuleExplainer(app_over(retriever), predicate=BAD)
     live = explainer.explain("why?")
-    log = json.dumps(
-        {
-            "question": "why?",
-            "answer": live.baseline.text,
-            "documents": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
-        }
-    )
-    incident = json.loads(log)
+    incident = log_of(live)
     brought: dict[str, Any] = {"documents": incident["documents"], "baseline": incident["answer"]}
     if awaiting:
         again = asyncio.run(explainer.aexplain(incident["question"], **brought))

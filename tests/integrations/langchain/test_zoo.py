@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from langchain_rag_rule_explainer.interception import interception
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from rag_rule_explainer import Explanation
+from tests.integrations.classes import changed, entries
 from tests.integrations.known import BAD, kept_delivered_and_seen, omission, retention
 from tests.integrations.langchain.zoo.shapes import MODES, OTHER_WORDS, QUESTION, Built, Mode, Shape
 from tests.integrations.langchain.zoo.table import SHAPES, with_table
@@ -33,34 +33,6 @@ ROOTS: tuple[type, ...] = (
     BaseCheckpointSaver,
 )
 Outcome = Explanation | Exception
-Entries = dict[tuple[type, str], Any]
-
-
-def loaded(root: type) -> Iterator[type]:
-    yield root
-    for each in type.__subclasses__(root):
-        yield from loaded(each)
-
-
-def entries() -> Entries:
-    """All that can be called on what is intercepted, down to the classes of the shape itself."""
-    return {
-        (owner, name): entry
-        for root in ROOTS
-        for owner in loaded(root)
-        for name, entry in list(vars(owner).items())
-        if callable(entry) or isinstance(entry, (classmethod, staticmethod))
-    }
-
-
-def changed(before: Entries) -> list[tuple[type, str]]:
-    """What is not as it was. Classes first imported meanwhile are judged by what their parents have."""
-    after = entries()
-    known = {owner for owner, _ in before}
-    return [
-        *(key for key in before if after.get(key) is not before[key]),
-        *(key for key in after if key not in before and key[0] in known),
-    ]
 
 
 def outcomes(built: Built, mode: Mode) -> list[Outcome]:
@@ -82,9 +54,9 @@ def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -
     if mode == "async" and sys.version_info < shape.async_since:
         pytest.skip("LangGraph itself cannot run this asynchronously on this Python")
     built = shape.build()
-    before = entries()
+    before = entries(ROOTS)
     found = outcomes(built, mode)
-    assert changed(before) == []
+    assert changed(before, ROOTS) == []
     words = OTHER_WORDS if mode == "batch" else [QUESTION]
     for outcome, question in zip(found, words, strict=True):
         if shape.refusal is not None:
@@ -117,10 +89,10 @@ def retrievals(shape: Shape, outcome: Outcome) -> int:
 
 @pytest.mark.parametrize("root", ROOTS, ids=lambda root: root.__name__)
 def test_what_is_intercepted_is_what_is_compared(root: type) -> None:
-    before = entries()
+    before = entries(ROOTS)
     with interception.intercepting():
-        assert root in {owner for owner, _ in changed(before)}
-    assert changed(before) == []
+        assert root in {owner for owner, _ in changed(before, ROOTS)}
+    assert changed(before, ROOTS) == []
 
 
 def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:

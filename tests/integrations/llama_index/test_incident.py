@@ -1,7 +1,6 @@
 """Incidents from a log, documents that are added, and input that cannot be explained as it is."""
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index_rag_rule_explainer import RuleExplainer, explained, gate
 
 from rag_rule_explainer import BaselineFailed, Explanation, InvalidInput, NoSourcesCaptured, Source
-from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, omission, retention, sets
+from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, log_of, omission, retention, sets
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling, nodes
 from tests.integrations.llama_index.zoo.agents import sync_tool, texts_of
@@ -44,14 +43,7 @@ def test_an_incident_that_was_logged_as_json_has_the_rules_of_the_live_run(
     retriever = retriever_of()
     explainer = RuleExplainer(made(retriever), predicate=BAD)
     live = explainer.explain("why?")
-    log = json.dumps(
-        {
-            "question": "why?",
-            "answer": live.baseline.text,
-            "documents": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
-        }
-    )
-    incident = json.loads(log)
+    incident = log_of(live)
     brought: dict[str, Any] = {"documents": incident["documents"], "baseline": incident["answer"]}
     if awaiting:
         again = asyncio.run(explainer.aexplain(incident["question"], **brought))

@@ -1,7 +1,6 @@
 """Every shape of application, asked in every way: its known rules or its named refusal."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from llama_index_rag_rule_explainer.application import GATED, SYNTHESIZED
 from llama_index_rag_rule_explainer.interception import interception
 
 from rag_rule_explainer import Explanation
+from tests.integrations.classes import changed, entries
 from tests.integrations.known import kept_delivered_and_seen, omission, retention
 from tests.integrations.llama_index.zoo.chats import PAST
 from tests.integrations.llama_index.zoo.shapes import QUESTION, Built, Mode, Shape
@@ -37,34 +37,6 @@ ROOTS: tuple[type, ...] = (
     Dispatcher,
 )
 Outcome = Explanation | Exception
-Entries = dict[tuple[type, str], Any]
-
-
-def loaded(root: type) -> Iterator[type]:
-    yield root
-    for each in type.__subclasses__(root):
-        yield from loaded(each)
-
-
-def entries() -> Entries:
-    """All that can be called on what is intercepted, down to the classes of the shape itself."""
-    return {
-        (owner, name): entry
-        for root in ROOTS
-        for owner in loaded(root)
-        for name, entry in list(vars(owner).items())
-        if callable(entry) or isinstance(entry, (classmethod, staticmethod))
-    }
-
-
-def changed(before: Entries) -> list[tuple[type, str]]:
-    """What is not as it was."""
-    after = entries()
-    known = {owner for owner, _ in before}
-    return [
-        *(key for key in before if after.get(key) is not before[key]),
-        *(key for key in after if key not in before and key[0] in known),
-    ]
 
 
 def outcome_of(shape: Shape, built: Built, mode: Mode) -> Outcome:
@@ -119,9 +91,9 @@ async def aread(engine: Any, given: Any) -> Any:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -> None:
     built = shape.build()
-    before, remembered = entries(), built.memory()
+    before, remembered = entries(ROOTS), built.memory()
     is_as_known(shape, built, outcome_of(shape, built, mode))
-    assert changed(before) == []
+    assert changed(before, ROOTS) == []
     assert built.memory() == remembered
 
 
@@ -132,9 +104,9 @@ def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -
 def test_the_rules_come_with_the_stream_of_every_shape_that_streams(shape: Shape, is_async: bool) -> None:
     assert shape.streams is not None
     built = shape.streams()
-    before, remembered = entries(), built.memory()
+    before, remembered = entries(ROOTS), built.memory()
     is_as_known(shape, built, streamed(shape, built, is_async=is_async))
-    assert changed(before) == []
+    assert changed(before, ROOTS) == []
     if remembered is not None:
         # As after one ordinary run.
         assert [message.role.value for message in built.memory()[-2:]] == ["user", "assistant"]
@@ -168,10 +140,10 @@ def raised(outcome: Outcome) -> Explanation:
 
 @pytest.mark.parametrize("root", ROOTS, ids=lambda root: root.__name__)
 def test_what_is_intercepted_is_what_is_compared(root: type) -> None:
-    before = entries()
+    before = entries(ROOTS)
     with interception.intercepting():
-        assert root in {owner for owner, _ in changed(before)}
-    assert changed(before) == []
+        assert root in {owner for owner, _ in changed(before, ROOTS)}
+    assert changed(before, ROOTS) == []
 
 
 def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:

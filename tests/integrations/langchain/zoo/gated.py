@@ -22,25 +22,7 @@ from tests.integrations.langchain.zoo.shapes import (
     model,
     retriever_of,
 )
-
-
-class Web:
-    """A search engine of somebody else's."""
-
-    def __init__(self) -> None:
-        self.requests = 0
-
-    def hits(self, query: str) -> list[dict[str, Any]]:
-        self.requests += 1
-        return [{"id": name, "snippet": text, "rank": n} for n, (name, text) in enumerate(TEXTS.items())]
-
-    async def ahits(self, query: str) -> list[dict[str, Any]]:
-        await asyncio.sleep(0)
-        return self.hits(query)
-
-
-def snippets(hits: list[dict[str, Any]]) -> str:
-    return "\n".join(hit["snippet"] for hit in hits) or "nothing"
+from tests.integrations.web import Web, snippets
 
 
 def reading(search: Callable[[str], list[dict[str, Any]]]) -> Any:

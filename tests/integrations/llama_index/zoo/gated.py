@@ -1,6 +1,5 @@
 """Searches that ``gate`` makes visible, and what is refused without it."""
 
-import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,30 +10,12 @@ from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index_rag_rule_explainer import gate
 
 from rag_rule_explainer import Explanation, NoSourcesCaptured, ReplayMissedGate, SourceLeak
-from tests.integrations.known import TEXTS, ids
+from tests.integrations.known import ids
 from tests.integrations.llama_index.engines import Counting, retriever_of
 from tests.integrations.llama_index.models import Telling
 from tests.integrations.llama_index.zoo.agents import TextStore, texts_of
 from tests.integrations.llama_index.zoo.shapes import Built, Shape, asked
-
-
-class Web:
-    """A search engine of somebody else's."""
-
-    def __init__(self) -> None:
-        self.requests = 0
-
-    def hits(self, query: str) -> list[dict[str, Any]]:
-        self.requests += 1
-        return [{"id": name, "snippet": text, "rank": n} for n, (name, text) in enumerate(TEXTS.items())]
-
-    async def ahits(self, query: str) -> list[dict[str, Any]]:
-        await asyncio.sleep(0)
-        return self.hits(query)
-
-
-def snippets(hits: list[dict[str, Any]]) -> str:
-    return "\n".join(hit["snippet"] for hit in hits) or "nothing"
+from tests.integrations.web import Web, snippets
 
 
 def reading(search: Callable[[str], str]) -> Callable[[str], str]:

@@ -1,0 +1,45 @@
+"""Finding the question, the answer and all text in whatever applications take and give."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+def told(given: Any, keys: Sequence[str], one: Callable[[Any], T | None]) -> T | None:
+    """What ``one`` makes of it, else of the last of several, else of the entry of a dict under the first
+    of the keys that has something; None where there is nothing."""
+    found = one(given)
+    if found is not None:
+        return found
+    if isinstance(given, (list, tuple)) and given:
+        # The last message; of a ("user", text) pair, the text.
+        return told(cast("Sequence[Any]", given)[-1], keys, one)
+    if isinstance(given, Mapping):
+        entries = cast("Mapping[str, Any]", given)
+        several = (told(entries[key], keys, one) for key in keys if key in entries)
+        return next((each for each in several if each is not None), None)
+    return None
+
+
+def texts_in(given: Any, text_of: Callable[[Any], str | None]) -> Iterator[str]:
+    """Every text in it, however deep; ``text_of``: that of one object, None where it has none."""
+    text = text_of(given)
+    if text is not None:
+        yield text
+    elif isinstance(given, Mapping):
+        for value in cast("Mapping[Any, Any]", given).values():
+            yield from texts_in(value, text_of)
+    elif isinstance(given, (list, tuple)):
+        for value in cast("Sequence[Any]", given):
+            yield from texts_in(value, text_of)
+
+
+def plain(given: Any, plain_of: Callable[[Any], Any]) -> Any:
+    """The same as JSON-like data; ``plain_of``: of one object."""
+    if isinstance(given, Mapping):
+        entries = cast("Mapping[Any, Any]", given)
+        return {key: plain(value, plain_of) for key, value in entries.items()}
+    if isinstance(given, (list, tuple)):
+        return [plain(item, plain_of) for item in cast("Sequence[Any]", given)]
+    return plain_of(given)
