@@ -75,7 +75,7 @@ RULES = ["whenever plaque is retained, the answer contains '1889'"]
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_loop: None) -> Iterator[Path]:
     """A folder with an application in it, as the current one."""
     folder(
         tmp_path,
