@@ -32,11 +32,16 @@ Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Sou
 
 @dataclass(frozen=True, slots=True)
 class Retrieval(Generic[Item]):
-    """One retrieval of the baseline. The retriever is kept alive: no other may come by its id."""
+    """One retrieval of the baseline. The retriever is kept alive: no other may come by its id.
+
+    ``form``: how its result came, for the integration; ``error``: what it raised, if it did.
+    """
 
     keys: Keys
     items: tuple[Item, ...]
     retriever: object = None
+    form: object = ()
+    error: Exception | None = None
 
 
 class Gate:
@@ -65,11 +70,17 @@ class Recording(Gate, Generic[Item]):
         self.added = tuple(added)
         self._identify = identify
         self._retrievals: list[Retrieval[Item]] = []
+        self._failures: list[Retrieval[Item]] = []
 
-    def record(self, keys: Keys, items: Iterable[Item], retriever: object) -> None:
-        """Remembers what a retrieval returned."""
+    def record(self, keys: Keys, items: Iterable[Item], retriever: object, form: object = ()) -> None:
+        """Remembers what a retrieval returned, and in which form."""
         with self._lock:
-            self._retrievals.append(Retrieval(keys, tuple(items), retriever))
+            self._retrievals.append(Retrieval(keys, tuple(items), retriever, form))
+
+    def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
+        """Remembers that a retrieval raised, which the application may have made the best of."""
+        with self._lock:
+            self._failures.append(Retrieval(keys, (), retriever, error=error))
 
     @property
     def retrievals(self) -> int:
@@ -79,8 +90,10 @@ class Recording(Gate, Generic[Item]):
     def captured(self, on_new_query: OnNewQuery = "kept") -> "Captured[Item]":
         """Everything recorded so far, each document once, in order of first appearance."""
         with self._lock:
-            retrievals = tuple(self._retrievals)
-        return Captured(retrievals, self._identify, on_new_query, self.added, self._only)
+            retrievals, failures = tuple(self._retrievals), tuple(self._failures)
+        return Captured(
+            retrievals, self._identify, on_new_query, self.added, self._only, failures=failures
+        )
 
 
 Batch: TypeAlias = tuple[tuple[Source, Item], ...]
@@ -99,6 +112,7 @@ class Captured(Generic[Item]):
     added: tuple[Item, ...] = ()
     only: tuple[object, ...] = ()
     any_query: bool = False
+    failures: tuple[Retrieval[Item], ...] = ()
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
     batches: tuple[Batch[Item], ...] = field(init=False)
@@ -131,6 +145,16 @@ class Captured(Generic[Item]):
     def replaying(self, kept: Iterable[Source]) -> "Serving[Item]":
         """A run that is to see just the kept sources."""
         return Serving(self, frozenset(source.id for source in kept))
+
+    def form(self, keys: Keys) -> object:
+        """How the result of a retrieval came in the baseline."""
+        forms = {key: each.form for each in self.retrievals for key in each.keys}
+        return next((forms[key] for key in keys if key in forms), ())
+
+    def failure(self, keys: Keys) -> Exception | None:
+        """What a retrieval raised in the baseline, each time that it was made."""
+        errors = {key: each.error for each in self.failures for key in each.keys}
+        return next((errors[key] for key in keys if key in errors), None)
 
     def recorded(self, keys: Keys) -> tuple[Batch[Item], ...]:
         """The different results that the baseline had for a retrieval, in order."""
@@ -187,6 +211,9 @@ class Serving(Gate, Generic[Item]):
             if self._captured.any_query:
                 return self._deliver(self._captured.everything)
             results = self._captured.recorded(keys)
+            failure = None if results else self._captured.failure(keys)
+            if failure is not None:
+                raise failure
             if len(results) == 1:
                 return self._deliver(results[0])
             if results:
@@ -204,6 +231,10 @@ class Serving(Gate, Generic[Item]):
                 raise self.refused
             self.remarks.add(NEW_RETRIEVAL)
             return self._deliver(self._captured.everything)
+
+    def form(self, keys: Keys) -> object:
+        """How the result of this retrieval came in the baseline."""
+        return self._captured.form(keys)
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
         """What is kept of a live retrieval, and of what every retrieval is to return as well."""

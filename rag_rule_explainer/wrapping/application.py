@@ -1,8 +1,17 @@
 """One input to an application: its recorded baseline, then its replays."""
 
 import asyncio
-from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -167,6 +176,8 @@ class ApplicationRun(Generic[Item]):
         try:
             context.run(stack.enter_context, self._running_first())
             chunks = context.run(self.application.stream, self._copied())
+            # Also where the consumer leaves early, it ends where it began.
+            stack.callback(getattr(chunks, "close", _nothing))
             while (chunk := context.run(_next, stack, chunks)) is not _END:
                 yield chunk
         finally:
@@ -180,10 +191,11 @@ class ApplicationRun(Generic[Item]):
         async def produce() -> None:
             try:
                 with self._running_first():
-                    async for chunk in self.application.astream(self._copied()):
-                        chunks.put_nowait(chunk)
-                        # A stream that nobody reads on is not read ahead of its reader.
-                        await wanted.acquire()
+                    async with _closing(self.application.astream(self._copied())) as stream:
+                        async for chunk in stream:
+                            chunks.put_nowait(chunk)
+                            # A stream that nobody reads on is not read ahead of its reader.
+                            await wanted.acquire()
             finally:
                 chunks.put_nowait(_END)
 
@@ -221,6 +233,8 @@ class ApplicationRun(Generic[Item]):
         Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
         """
         first, gate = self._first, self._first.gate
+        if first.refused is not None:
+            raise first.refused
         if first.watch.fault:
             raise BaselineFailed(
                 f"{first.watch.fault}, so there is no answer to explain; make it answer first"
@@ -229,7 +243,10 @@ class ApplicationRun(Generic[Item]):
         if isinstance(gate, Recording):
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
-            raise NoSourcesCaptured(self.application.why_nothing(retrievals))
+            told = self.application.why_nothing(retrievals)
+            if self._manner.retrievers:
+                told += ". Only those named in retrievers= count, and none of them was asked"
+            raise NoSourcesCaptured(told)
         return self._understood(self._captured, self._read(output, first.watch), replays)
 
     def of_another_run(
@@ -324,6 +341,8 @@ class ApplicationRun(Generic[Item]):
         if self._conduct is None or not isinstance(run.gate, Serving):
             raise RuntimeError("recorded() comes before the first replay")
         serving = cast("Serving[object]", run.gate)
+        if run.refused is not None:
+            raise run.refused
         if run.watch.fault and serving.refused is None:
             raise UnusableReply(run.watch.fault, run.watch.usage)
         serving.remarks.update(self.application.remarks(run, self._first))
@@ -338,6 +357,20 @@ class ApplicationRun(Generic[Item]):
 
 
 _END = object()
+
+
+def _nothing() -> None:
+    """For streams that need no closing."""
+
+
+@asynccontextmanager
+async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
+    """Closes it in the context that it ran in, if it can be closed."""
+    try:
+        yield stream
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
 
 
 def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:

@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from ..errors import RagRuleError
 from ..probing.gating import GoingOn, Keys, Recording, going_on
-from .participation import note_retrieving_tools, out_of_sight
+from .items import form_of
+from .participation import note_retrieving_tools, out_of_sight, refused
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -50,21 +52,32 @@ class Asked(Generic[Item]):
         """What the caller gets. Yields where the real search is to be made, and is sent its result."""
         note_retrieving_tools()
         if isinstance(part, Recording):
-            result = yield
+            try:
+                result = yield
+            except Exception as error:
+                part.failed(self.keys, error, self.retriever)
+                raise
             return self._recorded(part, result)
-        found: Sequence[Item] | None = part.serve((*self.keys, *self.event_keys), self.query)
-        like: object = ()
+        keys = (*self.keys, *self.event_keys)
+        found: Sequence[Item] | None = part.serve(keys, self.query)
+        like = part.form(keys)
         if found is None:
             like = yield
-            found = part.filtered(self.shape.found(like))
+            found = part.filtered(self._found(like))
         if self.shape.needs_scores(found):
             part.remarks.add(MADE_UP_SCORES)
         return self.shape.result(found, like)
 
     def _recorded(self, part: Recording[Item], result: Result) -> Result:
-        found = [*self.shape.found(result), *part.added]
-        part.record(self.keys, found, self.retriever)
+        found = [*self._found(result), *part.added]
+        part.record(self.keys, found, self.retriever, form_of(result))
         return self.shape.result(found, result) if part.added else result
+
+    def _found(self, result: Result) -> Sequence[Item]:
+        try:
+            return self.shape.found(result)
+        except RagRuleError as error:
+            raise refused(error) from error
 
 
 def asked_part(retriever: object) -> GoingOn | None:
@@ -75,23 +88,61 @@ def asked_part(retriever: object) -> GoingOn | None:
 
 def driven(retrieval: Generator[None, Result, T], search: Callable[[], Result]) -> T:
     """Runs a retrieval whose real search is a function."""
-    try:
-        next(retrieval)
-        with out_of_sight():
-            result = search()
-        retrieval.send(result)
-    except StopIteration as done:
-        return done.value
-    raise RuntimeError("a retrieval makes at most one real search")
+    step = _Step(retrieval)
+    if step.wants_a_search():
+        try:
+            with out_of_sight():
+                result = search()
+        except Exception as error:
+            return step.failed(error)
+        return step.finished(result)
+    return step.result
 
 
 async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Awaitable[Result]]) -> T:
     """The same for a coroutine function."""
-    try:
-        next(retrieval)
-        with out_of_sight():
-            result = await search()
-        retrieval.send(result)
-    except StopIteration as done:
-        return done.value
-    raise RuntimeError("a retrieval makes at most one real search")
+    step = _Step(retrieval)
+    if step.wants_a_search():
+        try:
+            with out_of_sight():
+                result = await search()
+        except Exception as error:
+            return step.failed(error)
+        return step.finished(result)
+    return step.result
+
+
+class _Step(Generic[T]):
+    """A retrieval on its way: it makes at most one real search, and then has its result."""
+
+    def __init__(self, retrieval: Generator[None, Result, T]) -> None:
+        self._retrieval = retrieval
+        self.result: Any = None
+
+    def wants_a_search(self) -> bool:
+        """True until it has its result."""
+        return self._goes_on(lambda: next(self._retrieval))
+
+    def finished(self, found: Result) -> T:
+        """Its result, now that the search has found this."""
+        return self._ended(self._goes_on(lambda: self._retrieval.send(found)))
+
+    def failed(self, error: Exception) -> T:
+        """What becomes of a search that raised: by rule, that it raises."""
+        if isinstance(error, StopIteration):
+            # A generator cannot be told of it; and it is the search's, not ours.
+            raise error
+        return self._ended(self._goes_on(lambda: self._retrieval.throw(error)))
+
+    def _goes_on(self, going: Callable[[], None]) -> bool:
+        try:
+            going()
+        except StopIteration as done:
+            self.result = done.value
+            return False
+        return True
+
+    def _ended(self, goes_on: bool) -> T:
+        if goes_on:
+            raise RuntimeError("a retrieval makes at most one real search")
+        return self.result

@@ -52,7 +52,7 @@ class Call(Generic[Item]):
                     with self.explainer.limiter.slot():
                         output, replay = self.run.baseline(), self.run.replay
             except BaselineFailed as failed:
-                if application.async_only or not self._is_async_only(failed):
+                if application.async_only or not self.is_async_only(failed):
                     raise
                 self.run = self.run.anew()
                 output, replay = run_blocking(self.abaseline()), self.run.areplay
@@ -106,7 +106,7 @@ class Call(Generic[Item]):
         async with self.explainer.limiter.aslot():
             return await self.run.abaseline()
 
-    def _is_async_only(self, failed: BaselineFailed) -> bool:
+    def is_async_only(self, failed: BaselineFailed) -> bool:
         """True iff the application failed because some part of it has no sync entry."""
         cause = failed.__cause__
         return cause is not None and self.run.application.tells_of_async(

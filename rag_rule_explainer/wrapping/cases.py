@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast, get_args
 
 from ..errors import InvalidInput
 from ..probing.conduct import OnNoRetrieval
@@ -32,6 +32,35 @@ class Manner:
     stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
     allow_length: bool = False
     trace_replays: bool = True
+
+    def __post_init__(self) -> None:
+        _one_of("scope", self.scope, get_args(WantedScope))
+        _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
+        _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
+
+    @classmethod
+    def instances(cls, retrievers: Any) -> tuple[object, ...]:
+        """What ``retrievers=`` names. Raises InvalidInput for anything but a list or a tuple."""
+        if not isinstance(retrievers, (list, tuple)):
+            raise InvalidInput(
+                f"retrievers is a {type(retrievers).__name__}; pass a list of the very objects that are "
+                "asked"
+            )
+        return tuple(cast("Sequence[object]", retrievers))
+
+    @classmethod
+    def stubs(cls, stub_tools: Any) -> dict[str, Any]:
+        """What ``stub_tools=`` says. Raises InvalidInput for anything but a mapping."""
+        if not isinstance(stub_tools, (Mapping, type(None))):
+            raise InvalidInput(
+                f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
+            )
+        return dict(cast("Mapping[str, Any]", stub_tools or {}))
+
+
+def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if value not in allowed:
+        raise InvalidInput(f"{name} is {value!r}; give one of {', '.join(map(repr, allowed))}")
 
 
 @dataclass(frozen=True, slots=True)

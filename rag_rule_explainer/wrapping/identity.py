@@ -63,7 +63,9 @@ def _identities(batches: Sequence[Sequence[Retrieved]]) -> list[list[str]]:
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
-            same = alike.setdefault(_content(text), [])
+            # That nothing is said by two makes them no more alike: think of images.
+            blank = text.id is not None and not text.text.strip()
+            same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)
             chosen = identity if identity in same or text.id is None else next(others, identity)
             taken.add(chosen)

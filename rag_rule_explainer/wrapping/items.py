@@ -38,9 +38,24 @@ def read(item: Any, text_of: TextOf | None = None) -> Retrieved:
     return Retrieved(text, str(identity) if isinstance(identity, (str, int)) else None, copied(metadata))
 
 
+def form_of(result: Any) -> object:
+    """How a result came, without what was in it: as a text, several in a list, or one alone."""
+    if isinstance(result, str):
+        return ""
+    return () if result is None or isinstance(result, (list, tuple)) else ONE
+
+
+ONE = object()
+
+
 def result_like(items: list[Any], like: object) -> Any:
-    """The items in a list; one string for all where ``like`` is a string."""
-    return "\n\n".join(items) if isinstance(like, str) else items
+    """The items as a result of that form: one text for all, a list, or the first alone (else None)."""
+    form = like if like is ONE else form_of(like)
+    if form == "":
+        return "\n\n".join(items)
+    if form is ONE:
+        return items[0] if items else None
+    return items
 
 
 def _text(item: Any) -> Any:

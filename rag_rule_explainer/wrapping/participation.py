@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ..errors import RagRuleError
 from ..probing.gating import GoingOn, rejoining, taking_part
 from ..probing.seeing import Request
 from .state import State
@@ -32,7 +33,10 @@ class Watch(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Participation:
-    """A run: its gate, what models were sent in it, the copies of state it uses, its tools."""
+    """A run: its gate, what models were sent in it, the copies of state it uses, its tools.
+
+    ``refused``: what was said to be wrong in the middle of it, where an agent may have swallowed it.
+    """
 
     gate: GoingOn
     watch: Watch
@@ -41,6 +45,7 @@ class Participation:
     tools: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
+    refused: RagRuleError | None = None
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
@@ -77,6 +82,14 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
     finally:
         inside_retrieval.reset(inside)
         _participation.reset(ours)
+
+
+def refused(error: RagRuleError) -> RagRuleError:
+    """The error, which is not lost if the application swallows it."""
+    run = participation()
+    if run is not None and run.refused is None:
+        run.refused = error
+    return error
 
 
 @contextmanager

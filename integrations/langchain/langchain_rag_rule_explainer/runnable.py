@@ -21,7 +21,7 @@ from rag_rule_explainer.wrapping.application import ApplicationRun
 from rag_rule_explainer.wrapping.call import Call
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
 from rag_rule_explainer.wrapping.outputs import Explained
-from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.participation import participation, refused
 
 from .application import LangChainApplication
 from .brought import DocumentLike
@@ -93,11 +93,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         self._manner = Manner(
             answer_of,
-            tuple(map(_instance_of, retrievers)),
+            tuple(map(_instance_of, Manner.instances(retrievers))),
             scope,
             on_new_query,
             on_no_retrieval,
-            dict(stub_tools or {}),
+            Manner.stubs(stub_tools),
             allow_length,
             trace_replays,
         )
@@ -282,9 +282,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         baseline: Any = None,
     ) -> Case:
         if participation() is not None:
-            raise InvalidInput(
-                "a RuleExplainer was invoked inside an application that is being explained; "
-                "put the application it wraps (.application) in its place"
+            raise refused(
+                InvalidInput(
+                    "a RuleExplainer was invoked inside an application that is being explained; "
+                    "put the application it wraps (.application) in its place"
+                )
             )
         question = self.question_of(given)
         return Case(given, question, config or {}, documents, add_documents, ids_in(pinned), baseline)

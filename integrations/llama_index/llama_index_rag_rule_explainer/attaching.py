@@ -24,12 +24,11 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from typing_extensions import override
 
-from rag_rule_explainer import Explanation
+from rag_rule_explainer import BaselineFailed, Explanation
 from rag_rule_explainer.wrapping.outputs import KEY, Explained
 
 from .entries import Engine
 from .explainer import RuleExplainer
-from .reading import answer_in
 from .streaming import AsyncPieces, Pieces
 
 
@@ -56,13 +55,13 @@ def attach(response: Any, explanation: Explanation) -> None:
     }
 
 
-def as_response(output: Any) -> Any:
-    """A response of the framework's own for an output of any kind."""
+def as_response(output: Any, text: str) -> Any:
+    """A response of the framework's own for an output of any kind, of which the answer is known."""
     if isinstance(output, (Response, PydanticResponse, AgentChatResponse)):
         return output
     nodes: list[NodeWithScore] = list(getattr(output, "source_nodes", None) or ())
     metadata = {"output": output} if isinstance(output, AgentOutput) else {}
-    return Response(answer_in(output).text, nodes, metadata)
+    return Response(text, nodes, metadata)
 
 
 class ExplainedQueryEngine(BaseQueryEngine):
@@ -82,7 +81,12 @@ class ExplainedQueryEngine(BaseQueryEngine):
         call = self.explainer.live_call(self._given(query_bundle))
         if call.run.application.async_only:
             return _with_rules(call.explained())
-        begun = Pieces.of(call)
+        try:
+            begun = Pieces.of(call)
+        except BaselineFailed as failed:
+            if not call.is_async_only(failed):
+                raise
+            return _with_rules(self.explainer.live_call(self._given(query_bundle)).explained())
         if not isinstance(begun.response, StreamingResponse):
             return _with_rules(begun.rest())
         told = StreamingResponse(
@@ -92,6 +96,38 @@ class ExplainedQueryEngine(BaseQueryEngine):
         weakref.finalize(told, begun.close)
         told.response_gen = cast("Any", _told(begun, told))
         return told
+
+    @override
+    def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """The engine's."""
+        return self._engine.retrieve(query_bundle)
+
+    @override
+    def synthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> RESPONSE_TYPE:
+        """The engine's, without rules: on nodes of the caller's, nobody knows what was left out."""
+        return self._engine.synthesize(query_bundle, nodes, additional_source_nodes)
+
+    @override
+    async def asynthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> RESPONSE_TYPE:
+        """The same on the caller's loop."""
+        return await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
+
+    @property
+    def _engine(self) -> BaseQueryEngine:
+        engine = self.explainer.application
+        if not isinstance(engine, BaseQueryEngine):
+            raise NotImplementedError(f"a {type(engine).__name__} is no query engine; use query")
+        return engine
 
     @override
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
@@ -164,6 +200,8 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     metadata: dict[str, Any] | None = None
     _begun: Pieces | None = None
     _abegun: AsyncPieces | None = None
+    _reading: Iterator[str] | None = None
+    _areading: AsyncGenerator[str, None] | None = None
 
     @classmethod
     def of(
@@ -179,10 +217,14 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     @property
     @override
     def response_gen(self) -> Any:
-        """The pieces of the answer."""
+        """The pieces of the answer; the whole of it once it has been read."""
         if self._begun is None:
             raise RuntimeError("this stream is async; iterate over async_response_gen()")
-        return self._pieces(self._begun)
+        if self.is_done:
+            return iter([self.response])
+        # There is one stream, also for whoever comes back to it.
+        self._reading = self._reading or self._pieces(self._begun)
+        return self._reading
 
     def _pieces(self, begun: Pieces) -> Iterator[str]:
         for piece in _told(begun, self):
@@ -195,11 +237,16 @@ class ExplainedChatStream(StreamingAgentChatResponse):
         """The pieces of the answer, on the caller's loop."""
         if self._abegun is None:
             raise RuntimeError("this stream is sync; iterate over response_gen")
-        async with aclosing(_atold(self._abegun, self)) as pieces:
+        if self.is_done:
+            yield self.response
+            return
+        self._areading = self._areading or _atold(self._abegun, self)
+        async with aclosing(self._areading) as pieces:
             async for piece in pieces:
                 self.response += piece
                 yield piece
-        self.is_done = True
+                self.is_done = "rag_rules" in (self.metadata or {})
+        self.is_done = "rag_rules" in (self.metadata or {})
 
 
 def _told(begun: Pieces, response: Any) -> Iterator[str]:
@@ -216,7 +263,7 @@ async def _atold(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]
 
 
 def _with_rules(done: Explained[Any]) -> Any:
-    response = as_response(done.output)
+    response = as_response(done.output, done.explanation.baseline.text)
     attach(response, done.explanation)
     return response
 

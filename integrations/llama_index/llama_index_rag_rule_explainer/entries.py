@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
+import anyio.to_thread
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.schema import QueryBundle
 from llama_index.core.workflow import Context, Workflow
 from llama_index.core.workflow.events import StartEvent
 from typing_extensions import override
@@ -66,22 +68,22 @@ class Querying(Entry):
 
     @override
     def run(self, given: Any) -> Any:
-        return drained(self.engine.query(given))
+        return drained(self.engine.query(_asked(given)))
 
     @override
     async def arun(self, given: Any) -> Any:
-        return await adrained(await self.engine.aquery(given))
+        return await adrained(await self.engine.aquery(_asked(given)))
 
     @override
     def stream(self, given: Any) -> Iterator[Any]:
-        response: Any = self.engine.query(given)
+        response: Any = self.engine.query(_asked(given))
         yield response
         if isinstance(response, StreamingResponse):
             yield from response.response_gen
 
     @override
     async def astream(self, given: Any) -> AsyncIterator[Any]:
-        response: Any = await self.engine.aquery(given)
+        response: Any = await self.engine.aquery(_asked(given))
         yield response
         if isinstance(response, AsyncStreamingResponse):
             async for piece in response.async_response_gen():
@@ -208,16 +210,31 @@ class Calling(Entry):
 
     @override
     def run(self, given: Any) -> Any:
-        output = self.engine(given)
-        if inspect.iscoroutine(output):
-            output.close()
+        try:
+            output = self.engine(given)
+        except RuntimeError as error:
+            if not _wants_a_loop(error):
+                raise
+            raise AsyncOnlyError(f"{self.engine!r} runs on an event loop") from error
+        if inspect.isawaitable(output):
+            if inspect.iscoroutine(output):
+                output.close()
             raise AsyncOnlyError(f"{self.engine!r} returns an awaitable")
         return drained(output)
 
     @override
     async def arun(self, given: Any) -> Any:
-        output = self.engine(given)
+        output = self.engine(given) if self.async_only else await self._in_a_thread(given)
         return await adrained(await output if inspect.isawaitable(output) else output)
+
+    async def _in_a_thread(self, given: Any) -> Any:
+        """A sync function is not to hold up the loop, unless it is one that starts something there."""
+        try:
+            return await anyio.to_thread.run_sync(self.engine, given)
+        except RuntimeError as error:
+            if not _wants_a_loop(error):
+                raise
+            return self.engine(given)
 
     @override
     def stream(self, given: Any) -> Iterator[Any]:
@@ -226,6 +243,10 @@ class Calling(Entry):
     @override
     async def astream(self, given: Any) -> AsyncIterator[Any]:
         yield await self.arun(given)
+
+
+def _wants_a_loop(error: RuntimeError) -> bool:
+    return "no running event loop" in str(error)
 
 
 @dataclass(frozen=True)
@@ -264,10 +285,9 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
     if isinstance(engine, Workflow):
         return Working(engine)
     if callable(engine):
-        needed = _parameters_needed(engine)
-        if needed == 1:
+        if _takes(engine, object()):
             return Calling(engine)
-        if needed == 0 and not made:
+        if _takes(engine) and not made:
             return Making(engine)
     whose = "the function that makes the engine made" if made else "this is"
     raise InvalidInput(
@@ -277,15 +297,20 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
     )
 
 
-def _parameters_needed(function: Callable[..., Any]) -> int | None:
+def _takes(function: Callable[..., Any], *arguments: object) -> bool:
     try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some built-in ones do not say
-        return None
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [each for each in parameters if each.default is inspect.Parameter.empty]
-    needed = [each for each in needed if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
-    return len(needed) if all(each.kind in positional for each in needed) else None
+        inspect.signature(function).bind(*arguments)
+    except (TypeError, ValueError):  # or some built-in one, which does not say
+        return False
+    return True
+
+
+def _asked(given: Any) -> Any:
+    if isinstance(given, (str, QueryBundle)):
+        return given
+    raise InvalidInput(
+        f"a query engine is asked by a question or a QueryBundle, and this is a {type(given).__name__}"
+    )
 
 
 def _said(given: Any) -> dict[str, Any]:

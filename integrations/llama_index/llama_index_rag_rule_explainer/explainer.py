@@ -13,7 +13,7 @@ from rag_rule_explainer.probing.replaying import WantedScope
 from rag_rule_explainer.wrapping.application import ApplicationRun
 from rag_rule_explainer.wrapping.call import Call
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
-from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.participation import participation, refused
 
 from .application import LlamaIndexApplication
 from .brought import DocumentLike
@@ -82,11 +82,11 @@ class RuleExplainer:
         self._entry = entry_of(application)
         self._manner = Manner(
             answer_of,
-            tuple(retrievers),
+            Manner.instances(retrievers),
             scope,
             on_new_query,
             on_no_retrieval,
-            dict(stub_tools or {}),
+            Manner.stubs(stub_tools),
             allow_length,
             trace_replays,
         )
@@ -166,9 +166,11 @@ class RuleExplainer:
         live: bool = False,
     ) -> Case:
         if participation() is not None:
-            raise InvalidInput(
-                "a RuleExplainer was asked inside an application that is being explained; "
-                "put the application it wraps (.application) in its place"
+            raise refused(
+                InvalidInput(
+                    "a RuleExplainer was asked inside an application that is being explained; "
+                    "put the application it wraps (.application) in its place"
+                )
             )
         question = self.question_of(given)
         return Case(given, question, None, documents, add_documents, ids_in(pinned), baseline, live)

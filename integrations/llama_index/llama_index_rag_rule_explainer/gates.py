@@ -1,6 +1,7 @@
 """``gate``: for searches that interception cannot see, by hand."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, TypeVar, overload
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -94,10 +95,8 @@ def _shape_of(search: Any, text_of: TextOf | None, item_of: ItemOf | None) -> Sh
 
 
 def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:
-    """The tool with gated functions; the model is told the same about it."""
-    return FunctionTool(
-        fn=gated_function(tool.fn, shape, asked_part),
-        metadata=tool.metadata,
-        async_fn=gated_function(tool.async_fn, shape, asked_part),
-        partial_params=tool.partial_params,
-    )
+    """The tool with gated functions; everything else about it is the same."""
+    own = copy(tool)
+    own._fn = gated_function(tool.fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- no public way
+    own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage]
+    return own

@@ -96,7 +96,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     _explainer: RuleExplainer = PrivateAttr()
     _auto: bool = PrivateAttr()
     _keep: int = PrivateAttr()
-    _guard: Any = PrivateAttr(default_factory=threading.Lock)
+    _guard: Any = PrivateAttr(default_factory=threading.RLock)
     _runs: "OrderedDict[str, RecordedRun]" = PrivateAttr(default_factory=OrderedDict)
     _contexts: dict[str, Context] = PrivateAttr(default_factory=dict)
     _tasks: "set[asyncio.Task[None]]" = PrivateAttr(default_factory=set)
@@ -125,19 +125,25 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
         Raises InvalidInput where no such run has ended, and what ``RuleExplainer.explain`` raises.
         """
-        run = self._ended(run_id)
+        return self._explained(self._ended(run_id))
+
+    def _explained(self, run: RecordedRun) -> Explanation:
         with interception.intercepting():
             call, recorded = self._call(run)
-            self.explanations[run.id] = call.mined_blocking(recorded)
-        return self.explanations[run.id]
+            explanation = call.mined_blocking(recorded)
+        self.explanations[run.id] = explanation
+        return explanation
 
     async def aexplain(self, run_id: str | None = None) -> Explanation:
         """The same on the caller's loop, through the engine's async entry."""
-        run = self._ended(run_id)
+        return await self._aexplained(self._ended(run_id))
+
+    async def _aexplained(self, run: RecordedRun) -> Explanation:
         with interception.intercepting():
             call, recorded = self._call(run)
-            self.explanations[run.id] = await call.amined(recorded)
-        return self.explanations[run.id]
+            explanation = await call.amined(recorded)
+        self.explanations[run.id] = explanation
+        return explanation
 
     async def finished(self) -> None:
         """Waits until every async run that has ended so far is explained. Only of use with ``auto``."""
@@ -265,17 +271,15 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     def _read(self, run: RecordedRun, context: Context, response: Any, pieces: Any) -> Iterator[Any]:
         weakref.finalize(response, run.end)
-        return self._pieces(run, context, weakref.ref(response), pieces)
+        return self._pieces(run, context, response, pieces)
 
     def _aread(
         self, run: RecordedRun, context: Context, response: Any, pieces: Any
     ) -> AsyncIterator[Any]:
         weakref.finalize(response, run.end)
-        return self._apieces(run, context, weakref.ref(response), pieces)
+        return self._apieces(run, context, response, pieces)
 
-    def _pieces(
-        self, run: RecordedRun, context: Context, response: "weakref.ref[Any]", pieces: Any
-    ) -> Iterator[Any]:
+    def _pieces(self, run: RecordedRun, context: Context, response: Any, pieces: Any) -> Iterator[Any]:
         """The pieces of a stream, as those of the run that it is a part of."""
         text: list[str] = []
         try:
@@ -285,10 +289,10 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         except BaseException:
             self._forget(run)
             raise
-        self._close(run, whole(response(), "".join(text)), response())
+        self._close(run, whole(response, "".join(text)), response)
 
     async def _apieces(
-        self, run: RecordedRun, context: Context, response: "weakref.ref[Any]", pieces: Any
+        self, run: RecordedRun, context: Context, response: Any, pieces: Any
     ) -> AsyncIterator[Any]:
         """The same, each in a task of its own, which has the run's context."""
         text: list[str] = []
@@ -299,7 +303,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         except BaseException:
             self._forget(run)
             raise
-        self._close(run, whole(response(), "".join(text)), response())
+        self._close(run, whole(response, "".join(text)), response)
 
     def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
         run.output = output
@@ -317,13 +321,13 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             task.add_done_callback(self._tasks.discard)
             return
         try:
-            attach(response, self.explain(run.id))
+            attach(response, self._explained(run))
         except Exception as error:  # the run itself went well
             self.errors[run.id] = error
 
     async def _explain_beside(self, run: RecordedRun, response: Any) -> None:
         try:
-            attach(response, await self.aexplain(run.id))
+            attach(response, await self._aexplained(run))
         except Exception as error:
             self.errors[run.id] = error
 

@@ -85,19 +85,39 @@ def _using(
         return (yield)
     chosen.append(memory)
     beside: Beside = run.state.own(_key(memory), Beside)
+    # What a live baseline writes is really there from then on, and is no part of what was there before.
+    wrote: list[ChatMessage] = run.state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
-        if run.state.live:
-            return (yield)
-        return beside.use(name, args[0] if args else next(iter(kwargs.values()), None))
+        given: Any = args[0] if args else next(iter(kwargs.values()), None)
+        beside.use(name, given)
+        if not run.state.live:
+            return None
+        wrote += [given] if name == "put" else list(given or ())
+        return (yield)
     if beside.instead is not None:
-        return [*beside.instead, *beside.put]
+        return (yield) if run.state.live else [*beside.instead, *beside.put]
     key = _key(memory, name, args, kwargs)
     if run.state.live or key not in run.state.before:
         found = yield
-        run.state.before.setdefault(key, copied(found))
+        run.state.before.setdefault(key, copied(_without(found, wrote)))
         if run.state.live:
             return found
     return [*copied(run.state.before[key]), *beside.put]
+
+
+def _without(found: list[ChatMessage], wrote: list[ChatMessage]) -> list[ChatMessage]:
+    """What was found but for what was written, each message once and from the end."""
+    left = list(found)
+    for message in reversed(wrote):
+        alike = (place for place in reversed(range(len(left))) if _same(left[place], message))
+        place = next(alike, None)
+        if place is not None:
+            del left[place]
+    return left
+
+
+def _same(first: ChatMessage, second: ChatMessage) -> bool:
+    return (first.role, first.content) == (second.role, second.content)
 
 
 def _storing(name: str, method: Any) -> Any:  # noqa: ARG001 -- as all wrappings

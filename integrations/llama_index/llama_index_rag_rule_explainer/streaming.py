@@ -1,7 +1,7 @@
 """A response and its pieces as they come, and then its explanation."""
 
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
@@ -103,8 +103,11 @@ class AsyncPieces(Begun):
                 self._text.append(str(piece))
                 yield str(piece)
         except BaseException:
-            await self._stream.aclose()
-            self.close()
+            try:
+                with suppress(RuntimeError):  # the garbage collector closes it already
+                    await self._stream.aclose()
+            finally:
+                self.close()
             raise
 
     async def rest(self) -> Explained[Any]:
