@@ -12,6 +12,7 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Pydant
 from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.query_engine import CustomQueryEngine, RouterQueryEngine
+from llama_index.core.schema import QueryBundle
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 from llama_index_rag_rule_explainer import (
@@ -247,3 +248,89 @@ def test_an_explainer_can_be_given_itself() -> None:
     assert explained(explainer).explainer is explainer
     with pytest.raises(InvalidInput, match="is not a setting"):
         explained(engine_of(retriever_of()), no_such_thing=1)
+
+
+def test_what_turns_out_to_be_async_is_run_as_such() -> None:
+    retriever = retriever_of()
+
+    def agent() -> Any:
+        return FunctionAgent(tools=[sync_tool(retriever)], llm=Telling())
+
+    async def asked(question: str) -> str:
+        return str(await agent().run(user_msg=question))
+
+    applications: list[Any] = [
+        agent,
+        asked,
+        lambda question: asked(question),
+        lambda question: agent().run(user_msg=question),
+    ]
+    for application in applications:
+        response = explained(application, predicate=BAD).query("why?")
+        assert blames_b_and_d(rules_of(response))
+        assert blames_b_and_d(RuleExplainer(application, predicate=BAD).explain("why?"))
+        assert blames_b_and_d(asyncio.run(RuleExplainer(application, predicate=BAD).aexplain("why?")))
+
+
+def test_an_output_of_any_kind_is_read_by_answer_of() -> None:
+    retriever, llm = retriever_of(), Telling()
+
+    def answer(question: str) -> dict[str, str]:
+        return {"said": str(llm.complete(texts_of(retriever.retrieve(question))))}
+
+    response = explained(answer, predicate=BAD, answer_of=lambda output: output["said"]).query("why?")
+    assert str(response).startswith("bad news")
+    assert blames_b_and_d(rules_of(response))
+
+
+def test_a_chat_stream_can_be_left_and_come_back_to() -> None:
+    retriever = retriever_of()
+    engine = explained(
+        ContextChatEngine.from_defaults(retriever=retriever, llm=Telling(), memory=buffered()),
+        predicate=BAD,
+    )
+    response = engine.stream_chat("why?")
+    first = next(response.response_gen)
+    assert "".join([first, *response.response_gen]).startswith("bad news")
+    assert list(response.response_gen) == [response.response]
+    assert blames_b_and_d(rules_of(response))
+    assert retriever.live == ["why?"]
+
+    async def asynchronously() -> None:
+        response = await engine.astream_chat("why?")
+        pieces = [piece async for piece in response.async_response_gen()]
+        assert "".join(pieces).startswith("bad news")
+        assert [piece async for piece in response.async_response_gen()] == [response.response]
+
+    asyncio.run(asynchronously())
+
+
+def test_a_stream_that_is_left_early_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    engine = explained(engine_of(retriever_of(), streaming=True), predicate=BAD)
+    for _ in engine.query("why?").response_gen:
+        break
+
+    async def asynchronously() -> None:
+        response = await engine.aquery("why?")
+        async for piece in response.async_response_gen():
+            assert piece == "bad"
+            break
+        del response
+        gc.collect()
+        await asyncio.sleep(0.05)
+
+    asyncio.run(asynchronously())
+    gc.collect()
+    assert capfd.readouterr().err == ""
+    assert not interception.active
+
+
+def test_an_explained_engine_retrieves_and_synthesizes_as_the_engine_does() -> None:
+    plain = engine_of(retriever_of())
+    engine = explained(plain, predicate=BAD)
+    found = engine.retrieve(QueryBundle("why?"))
+    assert [node.node_id for node in found] == list("abcd")
+    assert str(engine.synthesize(QueryBundle("why?"), found)).startswith("bad news")
+    assert str(asyncio.run(engine.asynthesize(QueryBundle("why?"), found[:1]))).startswith("good news")
+    with pytest.raises(NotImplementedError, match="use query"):
+        explained(lambda question: "x").retrieve(QueryBundle("why?"))

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
@@ -248,3 +248,34 @@ def test_a_handler_that_was_added_for_events_says_how_to_add_it() -> None:
         get_dispatcher().event_handlers.remove(handler)
     with pytest.raises(InvalidInput, match=r"add_span_handler\(handler\)"):
         handler.explain()
+
+
+def test_a_stream_whose_response_nobody_keeps_is_a_run_as_well(handling: Any) -> None:
+    engine = engine_of(retriever_of(), streaming=True)
+    handler = handling(engine)
+    text = ""
+    pieces: Any = cast("Any", engine.query("why?")).response_gen
+    for piece in pieces:
+        gc.collect()
+        text += piece
+    assert text.startswith("bad news")
+    assert handler.errors == {}
+    assert blames_b_and_d(handler.explanations[handler.runs[-1]])
+
+
+def test_runs_that_are_no_longer_remembered_are_explained_all_the_same() -> None:
+    engine = engine_of(retriever_of())
+    handler = RuleExplanationHandler(RuleExplainer(engine, predicate=BAD), auto=True, keep=1)
+    get_dispatcher().add_span_handler(handler)
+
+    async def several() -> list[Any]:
+        responses = await asyncio.gather(*(engine.aquery(f"why {n}?") for n in range(3)))
+        await handler.finished()
+        return list(responses)
+
+    try:
+        responses = asyncio.run(several())
+    finally:
+        get_dispatcher().span_handlers.remove(handler)
+    assert handler.errors == {}
+    assert all(blames_b_and_d(rules_of(each)) for each in responses)

@@ -224,3 +224,57 @@ def test_an_answer_that_cannot_be_read_names_answer_of() -> None:
         answer, predicate=BAD, answer_of=lambda output: "bad" if output else "good"
     ).explain("why?")
     assert explanation.baseline.text == "bad"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"scope": "visible"}, "scope is 'visible'; give one of 'seen', 'retrieved'"),
+        ({"on_new_query": "keep"}, "on_new_query is 'keep'; give one of 'kept', 'filter', 'error'"),
+        ({"on_no_retrieval": "acept"}, "on_no_retrieval is 'acept'"),
+        ({"retrievers": retriever_of()}, "retrievers is a Counting; pass a list"),
+        ({"retrievers": "abc"}, "retrievers is a str; pass a list"),
+        ({"stub_tools": ["x"]}, "stub_tools is a list; pass a dict"),
+        ({"no_such_setting": 1}, "is not a setting"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(parameters: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        RuleExplainer(engine_of(retriever_of()), **parameters)
+
+
+def test_retrievers_that_were_never_asked_are_named() -> None:
+    explainer = RuleExplainer(engine_of(retriever_of()), retrievers=[retriever_of()])
+    with pytest.raises(NoSourcesCaptured, match="retrievers="):
+        explainer.explain("why?")
+
+
+def test_a_query_engine_is_asked_by_a_question() -> None:
+    with pytest.raises(InvalidInput, match="this is a dict"):
+        RuleExplainer(engine_of(retriever_of())).explain({"query": "why?"})
+
+
+def test_a_function_with_a_default_is_asked_and_makes_nothing() -> None:
+    retriever, llm = retriever_of(), Telling()
+
+    def ask(question: str = "why?") -> str:
+        return str(llm.complete(texts_of(retriever.retrieve(question))))
+
+    def ask_with(*questions: str) -> str:
+        return ask(*questions)
+
+    for application in (ask, ask_with):
+        assert blames_b_and_d(RuleExplainer(application, predicate=BAD).explain("why?"))
+
+
+def test_a_function_that_blocks_does_not_hold_up_the_loop() -> None:
+    retriever, llm = retriever_of(), Telling()
+
+    def ask(question: str) -> str:
+        async def inside() -> str:
+            return str(await llm.acomplete(texts_of(await retriever.aretrieve(question))))
+
+        return asyncio.run(inside())
+
+    explanation = asyncio.run(RuleExplainer(ask, predicate=BAD).aexplain("why?"))
+    assert blames_b_and_d(explanation)

@@ -291,3 +291,25 @@ def test_a_function_that_makes_engines_makes_one_for_every_run() -> None:
     assert len(made) == explanation.counts.replays
     assert all(len(engine.chat_history) == len(PAST) for engine in made)
     assert shown_in(" ".join(TEXTS.values())) == "abcd"
+
+
+@pytest.mark.parametrize("memory_of", [buffered, remembered, Elsewhere, summarized])
+def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_of: Any) -> None:
+    memory, retriever, asked = memory_of(), retriever_of(), list[str]()
+    llm = prompts_of(asked)
+
+    def answer(question: str) -> str:
+        memory.put(ChatMessage(role="user", content=question))
+        found = texts_of(retriever.retrieve(question))
+        past = "\n".join(str(message.content) for message in memory.get_all())
+        reply = str(llm.complete(f"{past}\n\n{found}"))
+        memory.put(ChatMessage(role="assistant", content=reply))
+        return reply
+
+    response = explained(answer, predicate=BAD).query("why?")
+    rules = response.metadata["rag_rules"]
+    assert [rule["sources"] for rule in rules["retention_rules"]] == [["b", "d"]]
+    assert [rule["sources"] for rule in rules["omission_rules"]] == [["b"], ["d"]]
+    # Each of them saw the question once, and no answer but those of before.
+    assert {prompt.count("why?") for prompt in asked} == {1}
+    assert not any("news" in prompt for prompt in asked)

@@ -19,7 +19,7 @@ from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import CitationQueryEngine, SubQuestionQueryEngine
 from llama_index.core.question_gen import LLMQuestionGenerator
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index_instrumentation.span.base import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput, UnknownQuery, condition
 from rag_rule_explainer.probing.gating import NEW_RETRIEVAL
-from tests.integrations.known import BAD, blames_b_and_d, ids, omission, retention, sets, shown_in
+from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, omission, retention, sets, shown_in
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b_and_d, nodes
 from tests.integrations.llama_index.zoo.agents import agent, async_tool, sync_tool, texts_of
@@ -309,6 +309,8 @@ def test_what_is_done_to_nodes_in_place_reaches_no_other_replay(by_gate: bool) -
     explanation = RuleExplainer(application, predicate=BAD).explain("why?")
     assert blames_b_and_d(explanation)
     assert all("0. 0." not in each for each in seen)
+    if by_gate:
+        assert all("place" not in source.metadata for source in explanation.sources)
 
 
 class Drifting(BaseRetriever):
@@ -516,3 +518,109 @@ def test_an_engine_whose_texts_are_too_short_says_that_seeing_is_unknown() -> No
     explanation = RuleExplainer(engine_of(short), predicate=BAD).explain("why?")
     assert explanation.scope == "retrieved"
     assert any("seeing unknown" in note for note in explanation.notes)
+
+
+def test_images_without_a_text_are_different_sources() -> None:
+    first, second = (Counting([ImageNode(id_=name, image=name)]) for name in ("i1", "i2"))
+
+    def answer(question: str) -> str:
+        found = [*first.retrieve(question), *second.retrieve("what else?")]
+        return "bad" if "i2" in {each.node_id for each in found} else "good"
+
+    explanation = RuleExplainer(answer, predicate=BAD).explain("why?")
+    assert ids(explanation) == ["i1", "i2"]
+    assert retention(explanation) == {frozenset({"i2"})}
+
+
+def test_nodes_that_share_an_id_are_all_served() -> None:
+    """A postprocessor may cut a node in two."""
+
+    class Cutting(BaseNodePostprocessor):
+        def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: Any = None) -> Any:
+            halves = [*nodes, *(each.model_copy(deep=True) for each in nodes)]
+            for each in halves[len(nodes) :]:
+                each.node.set_content(TEXTS["d"])
+            return halves
+
+    explanation = RuleExplainer(
+        engine_of(retriever_of("b"), node_postprocessors=[Cutting()]), predicate=BAD
+    ).explain("why?")
+    assert len(explanation.sources) == 2
+    assert [len(rule.sources) for rule in explanation.retention_rules] == [2]
+    assert [len(rule.sources) for rule in explanation.omission_rules] == [1, 1]
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_retrieval_that_raised_in_the_baseline_raises_in_replays(awaiting: bool) -> None:
+    class Down(Counting):
+        @override
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            self.live.append("down")
+            raise ConnectionError("the index is down")
+
+    down, other, ways = Down([]), retriever_of(), list[str]()
+
+    async def answer(question: str) -> str:
+        try:
+            found = await down.aretrieve(question)
+            ways.append("first")
+        except ConnectionError:
+            found = await other.aretrieve(question)
+            ways.append("second")
+        return str(await Telling().acomplete(texts_of(found)))
+
+    explainer = RuleExplainer(answer, predicate=BAD)
+    explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
+    assert blames_b_and_d(explanation)
+    assert set(ways) == {"second"}
+    assert (down.live, other.live) == (["down"], ["why?"])
+
+
+def test_a_search_that_raises_stop_iteration_raises_that() -> None:
+    class Careless(Counting):
+        @override
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            return next(iter([]))
+
+    def answer(question: str) -> str:
+        try:
+            return str(Careless([]).retrieve(question))
+        except StopIteration:
+            return texts_of(retriever_of().retrieve(question))
+
+    assert blames_b_and_d(
+        RuleExplainer(lambda q: str(Telling().complete(answer(q) or "nothing")), predicate=BAD).explain(
+            "why?"
+        )
+    )
+
+
+def test_an_explained_engine_in_an_agent_is_named_although_the_agent_swallows_it() -> None:
+    tool = QueryEngineTool.from_defaults(
+        explained(engine_of(retriever_of()), predicate=BAD), name="ask", description="Answers."
+    )
+    with pytest.raises(InvalidInput, match="put the application it wraps"):
+        RuleExplainer(FunctionAgent(tools=[tool], llm=Telling()), predicate=BAD).explain("why?")
+
+
+def test_the_spans_of_a_retrieval_name_the_class_that_retrieves(spans: Spans) -> None:
+    RuleExplainer(engine_of(retriever_of("bd")), predicate=BAD).explain("why?")
+    names = {name for name, _ in spans.begun}
+    assert {"Counting.retrieve", "ServedRetriever.retrieve"} <= names
+    assert "BaseRetriever.retrieve" not in names
+
+
+def test_handing_over_to_another_agent_is_no_action() -> None:
+    retriever = retriever_of()
+
+    def handoff(query: str) -> str:
+        """As LlamaIndex names it."""
+        return query
+
+    tool = FunctionTool.from_defaults(handoff)
+
+    def answer(question: str) -> str:
+        tool.call(question)
+        return str(Telling().complete(texts_of(retriever.retrieve(question))))
+
+    assert RuleExplainer(answer, predicate=BAD).explain("why?").warnings == ()

@@ -17,6 +17,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation
+from rag_rule_explainer.probing.gating import NEW_RETRIEVAL
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b_and_d, nodes
 from tests.integrations.llama_index.zoo.chats import PAST, buffered
@@ -226,6 +227,10 @@ def retrieved_by_a_tool(explanation: Explanation) -> None:
     assert not explanation.warnings
 
 
+def known_though_made_anew(explanation: Explanation) -> None:
+    assert NEW_RETRIEVAL not in {a.note for probe in explanation.probes for a in probe.answers}
+
+
 SHAPES = (
     Shape("FunctionAgent with a QueryEngineTool", agent(engine_tool), more=retrieved_by_a_tool),
     Shape("FunctionAgent with a RetrieverTool", agent(retriever_tool), by="gate"),
@@ -248,5 +253,7 @@ SHAPES = (
         made_anew(lambda retriever: FunctionAgent(tools=[sync_tool(retriever)], llm=Telling())),
         by="gate",
     ),
-    Shape("a function that makes a query engine and its retriever", all_anew),
+    Shape(
+        "a function that makes a query engine and its retriever", all_anew, more=known_though_made_anew
+    ),
 )
