@@ -136,10 +136,11 @@ def test_what_cannot_be_read_is_told_although_an_agent_swallows_it() -> None:
 
 def test_texts_without_ids_are_named_by_what_they_say() -> None:
     found = gate(lambda question: [TextNode(text=text) for text in TEXTS.values()])
-    explanation = RuleExplainer(
-        lambda q: str(Telling().complete("\n\n".join(n.text for n in found(q)) or "nothing")),
-        predicate=BAD,
-    ).explain("why?")
+
+    def answer(question: str) -> str:
+        return str(Telling().complete("\n\n".join(n.text for n in found(question)) or "nothing"))
+
+    explanation = RuleExplainer(answer, predicate=BAD).explain("why?")
     assert len(set(ids(explanation))) == 4
     assert len(explanation.retention_rules[0].sources) == 2
     assert texts_of([]) == ""

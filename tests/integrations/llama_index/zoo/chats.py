@@ -12,6 +12,8 @@ from llama_index.core.chat_engine import (
 )
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.postprocessor import SimilarityPostprocessor
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore
 
 from rag_rule_explainer import Explanation, NoSourcesCaptured
 from tests.integrations.known import ids
@@ -101,6 +103,28 @@ def saw_three_of_four(explanation: Explanation) -> None:
     assert [source.id for source in explanation.held_out] == ["c"]
 
 
+class Judging(BaseNodePostprocessor):
+    """Shows a model all nodes, and lets all but c pass."""
+
+    llm: Any
+
+    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: Any = None) -> Any:
+        self.llm.complete("\n\n".join(each.node.get_content() for each in nodes) or "nothing")
+        return [each for each in nodes if each.node.node_id != "c"]
+
+
+def judged() -> Built:
+    """The model of a postprocessor after the gate is shown more than the answering one."""
+    retriever, memory = retriever_of("abdc"), buffered()
+    engine = ContextChatEngine.from_defaults(
+        retriever=retriever,
+        llm=Telling(says=bad_where_both_are_shown),
+        memory=memory,
+        node_postprocessors=[Judging(llm=Telling())],
+    )
+    return Built(engine, asked(retriever), memory=lambda: list(memory.get_all()))
+
+
 def simple() -> Built:
     return Built(SimpleChatEngine.from_defaults(llm=Telling()), lambda: 0)
 
@@ -114,6 +138,7 @@ SHAPES = (
     shape("ContextChatEngine with a Memory", chatting(ContextChatEngine, remembered)),
     shape("ContextChatEngine with a history in its input", with_a_history),
     shape("ContextChatEngine, a cutoff after the gate", cut, more=saw_three_of_four),
+    shape("ContextChatEngine, a model that judges after the gate", judged, more=saw_three_of_four),
     shape("CondensePlusContextChatEngine", chatting(CondensePlusContextChatEngine, buffered)),
     shape(
         "CondensePlusContextChatEngine with a Memory",
