@@ -12,9 +12,9 @@ from ..probing.loop import run_blocking
 from ..probing.replaying import Baseline, Replay
 from ..progress import Progress
 from ..sources import Source
-from .application import ApplicationRun
 from .outputs import Explained
 from .participation import Watch
+from .runs import ApplicationRun
 
 Item = TypeVar("Item")
 Recorded = tuple[Sequence[Source], Baseline]

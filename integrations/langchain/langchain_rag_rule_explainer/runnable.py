@@ -17,11 +17,11 @@ from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
-from rag_rule_explainer.wrapping.application import ApplicationRun
 from rag_rule_explainer.wrapping.call import Call
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
 from rag_rule_explainer.wrapping.outputs import Explained
 from rag_rule_explainer.wrapping.participation import participation, refused
+from rag_rule_explainer.wrapping.runs import ApplicationRun
 
 from .application import LangChainApplication
 from .brought import DocumentLike

@@ -6,9 +6,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, suppress
-from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from contextvars import Context
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -27,51 +25,20 @@ from rag_rule_explainer import Explanation, InvalidInput
 from rag_rule_explainer.probing.gating import Recording
 from rag_rule_explainer.wrapping.call import Call, Recorded
 from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import Participation, participation, taking_part_again
+from rag_rule_explainer.wrapping.participation import Participation, participation
 from rag_rule_explainer.wrapping.state import State
 
 from .attaching import attach
 from .explainer import RuleExplainer
 from .interception import interception
 from .nodes import Found, identify
+from .recording import RecordedRun
 from .streaming import whole
-from .watching import Watch, watched_by
+from .watching import Watch
 
 _ENTRIES = {"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"}
 _ASYNC = {"aquery", "achat", "astream_chat"}
 _WRITING = {"write_response_to_history", "awrite_response_to_history"}
-
-
-@dataclass(slots=True, eq=False)
-class RecordedRun:
-    """One ordinary run of the engine, while it goes on and after."""
-
-    id: str
-    entry: str
-    given: Any
-    participation: Participation
-    watch: Watch
-    output: Any = None
-    ended: bool = False
-    _joined: ExitStack = field(default_factory=ExitStack)
-
-    def begin(self) -> Context:
-        """What the current context does from now on belongs to it; the context to go on in elsewhere."""
-        interception.start()
-        self._joined.enter_context(taking_part_again(self.participation))
-        self._joined.enter_context(watched_by(self.watch))
-        return copy_context()
-
-    def leave(self) -> None:
-        """What the current context does next does not belong to it."""
-        with suppress(ValueError):  # left in another context than it began in, which is a copy of that
-            self._joined.close()
-
-    def end(self) -> None:
-        """It is over, wherever it still goes on."""
-        if not self.participation.gate.closed:
-            self.participation.gate.closed = True
-            interception.stop()
 
 
 class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):

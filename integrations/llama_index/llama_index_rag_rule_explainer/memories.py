@@ -1,7 +1,8 @@
 """Memories: every run on copies reads what the baseline read, and keeps to itself what it puts.
 
 A memory over a chat store works on a store of its own, with all it does otherwise. Of any other, whose
-storage may be anywhere, what it gives is read once, and what a run puts is kept beside that.
+storage may be anywhere, what it gives is read once, and what a run puts is kept beside that; so no
+long-term memory is told of replays either.
 """
 
 import re
@@ -120,18 +121,6 @@ def _same(first: ChatMessage, second: ChatMessage) -> bool:
     return (first.role, first.content) == (second.role, second.content)
 
 
-def _storing(name: str, method: Any) -> Any:  # noqa: ARG001 -- as all wrappings
-    """``BaseMemoryBlock.aput``: long-term memory is read in every run, and written by live ones alone."""
-
-    @wraps(method)
-    async def aput(self: object, *args: Any, **kwargs: Any) -> Any:
-        run = participation()
-        if run is None or run.state.live:
-            await method(self, *args, **kwargs)
-
-    return aput
-
-
 def _key(memory: object, *asked: Any) -> Hashable:
     return "memory", Same(memory), described(asked)
 
@@ -154,8 +143,4 @@ def _copy(run: Participation, memory: Any, messages: list[ChatMessage]) -> Any:
 
 _USES = re.compile("a?(get|get_all|put|put_messages|set|reset)")
 MEMORY = ("llama_index.core.memory.types", "BaseMemory")
-BLOCK = ("llama_index.core.memory.memory", "BaseMemoryBlock")
-INTERCEPTIONS = (
-    Interception(*MEMORY, _USES, _remembering),
-    Interception(*BLOCK, re.compile("aput"), _storing),
-)
+INTERCEPTIONS = (Interception(*MEMORY, _USES, _remembering),)

@@ -313,3 +313,27 @@ def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_o
     # Each of them saw the question once, and no answer but those of before.
     assert {prompt.count("why?") for prompt in asked} == {1}
     assert not any("news" in prompt for prompt in asked)
+
+
+@pytest.mark.parametrize("memory_of", [buffered, remembered, Elsewhere])
+@pytest.mark.parametrize("live", [False, True])
+def test_an_agent_with_a_memory_is_told_everything_once(memory_of: Any, live: bool) -> None:
+    memory, asked = memory_of(), list[str]()
+    before = contents(memory)
+    agent: Any = FunctionAgent(tools=[sync_tool(retriever_of())], llm=prompts_of(asked))
+    given = {"user_msg": "why?", "memory": memory}
+    if live:
+
+        async def answer(question: str) -> str:
+            return str(await agent.run(**{**given, "user_msg": question}))
+
+        response = explained(answer, predicate=BAD).query("why?")
+        assert [rule["sources"] for rule in response.metadata["rag_rules"]["retention_rules"]] == [
+            ["b", "d"]
+        ]
+        assert len(contents(memory)) == len(before) + 4
+    else:
+        assert blames_b_and_d(RuleExplainer(agent, predicate=BAD).explain(given))
+        assert contents(memory) == before
+    assert {prompt.count("why?") for prompt in asked} == {1}
+    assert {prompt.count("Good morning to you.") for prompt in asked} == {1}

@@ -1,0 +1,293 @@
+"""One input to an application: its recorded baseline, then its replays."""
+
+import asyncio
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any, Generic, TypeVar, cast
+
+from ..errors import BaselineFailed, NoSourcesCaptured, RagRuleError
+from ..probing.conduct import Conduct
+from ..probing.gating import Captured, OnNewQuery, Recording, Serving
+from ..probing.replaying import Baseline, UnusableReply
+from ..sources import Source
+from ..verdicts import Answer
+from .application import Application
+from .cases import Case, Manner
+from .participation import Participation, Watch, participating
+from .state import State
+
+Item = TypeVar("Item")
+
+
+class ApplicationRun(Generic[Item]):
+    """Runs an application on a case: first on everything, recording, then on parts of that."""
+
+    def __init__(self, application: Application[Item], case: Case, manner: Manner) -> None:
+        self.application = application
+        # What one run does to its input must not reach another run, nor the record of it.
+        self.case = replace(case, given=application.copied(case.given))
+        self._manner = manner
+        self._captured: Captured[Item] | None = None
+        self._conduct: Conduct | None = None
+        self._first = self._baseline_participation()
+
+    def anew(self) -> "ApplicationRun[Item]":
+        """The same, as if nothing had been run."""
+        return ApplicationRun(self.application, self.case, self._manner)
+
+    def _baseline_participation(self) -> Participation:
+        only, identify = self._manner.retrievers, self.application.identify
+        gate: Recording[Item] | Serving[Item]
+        if self.case.documents is None:
+            added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
+            gate = Recording(identify, added, only)
+        else:
+            brought = self.application.brought(self.case.documents)
+            self._captured = Captured[Item].brought(brought, identify, only)
+            gate = self._captured.replaying(self._captured.sources)
+        return self._participation(gate, State(live=self.case.live))
+
+    def _participation(self, gate: Recording[Item] | Serving[Item], state: State) -> Participation:
+        watch = self.application.watch(allow_length=self._manner.allow_length)
+        return Participation(gate, watch, state, self._manner.stub_tools)
+
+    def _copied(self) -> Case:
+        return replace(self.case, given=self.application.copied(self.case.given))
+
+    def baseline(self) -> Any:
+        """The application's output on everything, through its sync entry.
+
+        Raises BaselineFailed where the application raises.
+        """
+        with self._running_first():
+            return self.application.run(self._copied(), None)
+
+    async def abaseline(self) -> Any:
+        """The same through its async entry."""
+        with self._running_first():
+            return await self.application.arun(self._copied(), None)
+
+    def stream(self) -> Iterator[Any]:
+        """The same, chunk by chunk. The consumer's context takes part in nothing."""
+        context, stack = copy_context(), ExitStack()
+        try:
+            context.run(stack.enter_context, self._running_first())
+            chunks = context.run(self.application.stream, self._copied())
+            # Also where the consumer leaves early, it ends where it began.
+            stack.callback(getattr(chunks, "close", _nothing))
+            while (chunk := context.run(_next, stack, chunks)) is not _END:
+                yield chunk
+        finally:
+            context.run(stack.close)
+
+    async def astream(self) -> AsyncIterator[Any]:
+        """The same through its async entry, in a task, whose context is its own."""
+        chunks: asyncio.Queue[Any] = asyncio.Queue()
+        wanted = asyncio.Semaphore(0)
+
+        async def produce() -> None:
+            try:
+                with self._running_first():
+                    async with _closing(self.application.astream(self._copied())) as stream:
+                        async for chunk in stream:
+                            chunks.put_nowait(chunk)
+                            # A stream that nobody reads on is not read ahead of its reader.
+                            await wanted.acquire()
+            finally:
+                chunks.put_nowait(_END)
+
+        producing = asyncio.create_task(produce())
+        try:
+            while (chunk := await chunks.get()) is not _END:
+                yield chunk
+                wanted.release()
+            await producing
+        finally:
+            producing.cancel()
+            await asyncio.wait([producing])
+
+    @contextmanager
+    def _running_first(self) -> Generator[None, None, None]:
+        try:
+            with self._joined(self._first):
+                yield
+        except RagRuleError:
+            raise
+        except Exception as error:
+            raise BaselineFailed(
+                "the application failed on this input, so there is no answer to explain; "
+                f"make it answer first: {type(error).__name__}: {error}"
+            ) from error
+
+    @contextmanager
+    def _joined(self, run: Participation) -> Generator[None, None, None]:
+        with participating(run), self.application.watching(run.watch):
+            yield
+
+    def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
+        """What was retrieved, and the answer.
+
+        Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
+        """
+        first, gate = self._first, self._first.gate
+        if first.refused is not None:
+            raise first.refused
+        if first.watch.fault:
+            raise BaselineFailed(
+                f"{first.watch.fault}, so there is no answer to explain; make it answer first"
+            )
+        retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
+        if isinstance(gate, Recording):
+            self._captured = gate.captured(self._on_new_query())
+        if self._captured is None or not retrievals or not self._captured.sources:
+            told = self.application.why_nothing(retrievals)
+            if self._manner.retrievers:
+                told += ". Only those named in retrievers= count, and none of them was asked"
+            raise NoSourcesCaptured(told)
+        return self._understood(self._captured, self._read(output, first.watch), replays)
+
+    def of_another_run(
+        self,
+        recording: Recording[Item],
+        output: Any,
+        watch: Watch,
+        before: Mapping[Hashable, Any],
+        tools: set[str],
+    ) -> tuple[Sequence[Source], Baseline]:
+        """The same for a run of the user's own that was recorded, and is not made again.
+
+        ``before``: what the application remembered when it began; ``tools``: those that ran.
+        """
+        self._first = Participation(recording, watch, State(before=dict(before)), tools=tools)
+        return self.recorded(output, replays=0)
+
+    def _understood(
+        self, captured: Captured[Item], current: Answer, replays: int
+    ) -> tuple[Sequence[Source], Baseline]:
+        case = self.case
+        conduct = Conduct.of(
+            captured.sources,
+            self._first.watch.requests,
+            scope=self._manner.scope,
+            constant=self.application.texts_in(case.given),
+            pinned=case.pinned,
+            shown=self.application.shown(captured),
+            on_no_retrieval=self._manner.on_no_retrieval,
+        )
+        self._conduct = conduct
+        logged = None if case.baseline is None else self._logged(case.baseline)
+        baseline = Baseline(
+            current if logged is None else logged,
+            None if conduct.held_out else current,
+            logged=logged is not None,
+            replays=replays,
+            usage=(current.usage or {}) if replays else {},
+            input=self.application.plain(case.given),
+            scope=conduct.scope,
+            held_out=conduct.held_out,
+            warnings=tuple(self._warnings()),
+            notes=(*conduct.notes, *self.application.notes(captured)),
+            versions=self.application.versions(),
+        )
+        return conduct.units, baseline
+
+    def _logged(self, given: Any) -> Answer:
+        return (
+            Answer.of(given)
+            if isinstance(given, (str, Answer))
+            else Answer.of(self._manner.answer_of(given))
+        )
+
+    def _warnings(self) -> Iterable[str]:
+        stubs = self._manner.stub_tools
+        acting = self._first.tools - self._first.retrieving_tools - set(stubs)
+        for tool in sorted(acting):
+            yield (
+                f"the tool {tool!r} retrieved nothing in the baseline and runs again in every replay; if "
+                f"it changes anything, pass stub_tools={{{tool!r}: its result}}"
+            )
+
+    def _on_new_query(self) -> OnNewQuery:
+        # Whoever calls tools writes its queries itself, and anew in every run.
+        return self._manner.on_new_query or ("filter" if self._first.tools else "kept")
+
+    def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
+        """One replay through the application's sync entry."""
+        with self._replaying(kept) as run:
+            output = self.application.run(self._copied(), kept)
+        return self._checked(output, kept, run)
+
+    async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
+        """One replay through the application's async entry."""
+        with self._replaying(kept) as run:
+            output = await self.application.arun(self._copied(), kept)
+        return self._checked(output, kept, run)
+
+    @contextmanager
+    def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
+        if self._captured is None:
+            raise RuntimeError("recorded() comes before the first replay")
+        # A retriever or a store may have been imported since the last replay.
+        self.application.interception.wrap_loaded_classes()
+        run = self._participation(self._captured.replaying(kept), self._first.state.of_a_replay())
+        run.traced = self._manner.trace_replays
+        with self._joined(run):
+            yield run
+
+    def _checked(self, output: Any, kept: Sequence[Source], run: Participation) -> Answer:
+        if self._conduct is None or not isinstance(run.gate, Serving):
+            raise RuntimeError("recorded() comes before the first replay")
+        serving = cast("Serving[object]", run.gate)
+        if run.refused is not None:
+            raise run.refused
+        if run.watch.fault and serving.refused is None:
+            raise UnusableReply(run.watch.fault, run.watch.usage)
+        serving.remarks.update(self.application.remarks(run, self._first))
+        answer = self._read(output, run.watch)
+        return self._conduct.checked(answer, kept, serving, run.watch.requests)
+
+    def _read(self, output: Any, watch: Watch) -> Answer:
+        answer = Answer.of(self._manner.answer_of(output))
+        # Every model the application asked, not just the one whose message is its output.
+        spent = {**(answer.usage or {}), **(watch.usage or {})}
+        return replace(answer, usage=spent or None)
+
+
+_END = object()
+
+
+def _nothing() -> None:
+    """For streams that need no closing."""
+
+
+@asynccontextmanager
+async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
+    """Closes it in the context that it ran in, if it can be closed."""
+    try:
+        yield stream
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+
+
+def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
+    try:
+        return next(chunks)
+    except StopIteration:
+        return _END
+    except Exception as error:
+        # Through the block the run is made in, which tells whose fault it is.
+        if open_until_then.__exit__(type(error), error, error.__traceback__):
+            return _END
+        raise
