@@ -36,7 +36,9 @@ def load_application(name: str) -> Any:
         raise InvalidInput(f"--app: importing {module_name} failed: {described(error)}") from error
     for attribute in path.split("."):
         if not hasattr(found, attribute):
-            raise InvalidInput(f"--app: {module_name} has no {path!r}; name a chain or an engine that it defines")
+            raise InvalidInput(
+                f"--app: {module_name} has no {path!r}; name a chain or an engine that it defines"
+            )
         found = getattr(found, attribute)
     return found
 
