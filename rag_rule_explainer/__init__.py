@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         RagRuleError,
         ReplayMissedGate,
         SourceLeak,
+        StoreFailed,
         TooManySources,
         UnknownQuery,
         UntrueReplay,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .rules import RuleKind
     from .settings import Settings, SettingsFields
     from .sources import Source
+    from .storing.store import Store
     from .verdicts import Answer, Case, Judgement, Verdict
     from .version import __version__
 
@@ -42,6 +44,7 @@ _ROOMS = {
         "RagRuleError",
         "ReplayMissedGate",
         "SourceLeak",
+        "StoreFailed",
         "TooManySources",
         "UnknownQuery",
         "UntrueReplay",
@@ -62,6 +65,7 @@ _ROOMS = {
     "rules": ("RuleKind",),
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
+    "storing.store": ("Store",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
     "version": ("__version__",),
 }
@@ -89,6 +93,8 @@ __all__ = [
     "SettingsFields",
     "Source",
     "SourceLeak",
+    "Store",
+    "StoreFailed",
     "TooManySources",
     "UnknownQuery",
     "UntrueReplay",

@@ -7,6 +7,7 @@
     ├── BaselineFailed                  the application failed on the very question to be explained
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
+    ├── StoreFailed                     the store of paid answers cannot be used
     └── UntrueReplay                    a replay showed the model something else than it was to show
         ├── ReplayMissedGate            it was answered without the sources it was given
         ├── SourceLeak                  a source that was left out reached the model all the same
@@ -66,6 +67,10 @@ class AnswerNotRepeatable(RagRuleError):
 
 class NoSourcesCaptured(RagRuleError):
     """The baseline ran, but nothing it retrieved could be seen; no guess is made."""
+
+
+class StoreFailed(RagRuleError):
+    """The store of paid answers cannot be used; the message names it and says what to do."""
 
 
 class UntrueReplay(RagRuleError):

@@ -1,0 +1,1 @@
+"""Commits every paid answer and judgement before it is used, for this process and all others."""

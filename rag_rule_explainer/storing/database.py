@@ -1,0 +1,179 @@
+"""Connections to the database of one address, set up as a store needs them."""
+
+import os
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from ..errors import MissingExtra, StoreFailed
+from . import postgres, sqlite
+from .address import Address
+from .encoding import Corrupted
+from .failures import corrupted, failed, is_passing
+from .rows import HotStatements
+from .schema import migrate
+
+Result = TypeVar("Result")
+
+PATIENCE = 30.0
+"""Seconds for which what is in the way is waited for: another writer, or a server that restarts."""
+OUTSIDE: dict[str, Any] = {"outside": True}
+"""Options of a connection to SQLite that is to begin no transaction: it waits for no writer."""
+_BUSY = 5_000
+_PRAGMAS = (
+    # Every commit is on the disk, and no power failure takes it back; the second is for macOS.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",
+)
+_SESSION = (
+    "SET synchronous_commit = on",
+    "SET lock_timeout = '10s'",
+    # Without statistics the planner would read a table of any size to find a few keys.
+    "SET enable_seqscan = off",
+)
+_SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
+
+
+class Database:
+    """Connections to one database.
+
+    ``ahead``: by how many seconds its clock is ahead of this machine's, known once it was connected to.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.shown = address.shown
+        self.ahead = 0.0
+        self.hot: HotStatements = cast("Any", sqlite if address.dialect == "sqlite" else postgres)
+        self._address = address
+        self._engine = _engine(address)
+
+    @property
+    def now(self) -> float:
+        """The time by the database's clock, in seconds since 1970."""
+        return time.time() + self.ahead
+
+    def connect(self) -> Connection:
+        """A connection, to be used by one thread. Raises what SQLAlchemy raises."""
+        connection = self._engine.connect()
+        if self._address.dialect == "postgresql":
+            asked = time.time()
+            told = connection.exec_driver_sql(_SERVER_TIME).scalar_one()
+            self.ahead = float(told) - (asked + time.time()) / 2
+            connection.rollback()
+        return connection
+
+    def prepare(self, *, make: bool = True) -> None:
+        """Makes the file and the tables where there are none yet. Raises StoreFailed.
+
+        ``make=False``: a file that is not there is an error.
+        """
+        with self.told():
+            if self._address.dialect == "sqlite":
+                path = Path(self._address.target)
+                if not make and not path.exists():
+                    raise StoreFailed(f"there is no store {self.shown}; check the path")
+                _make_file(path)
+            patiently(self._migrate)
+            if self._address.dialect == "sqlite":
+                patiently(self._write_ahead)
+
+    @contextmanager
+    def told(self) -> Generator[None, None, None]:
+        """What the database raises becomes a StoreFailed."""
+        try:
+            yield
+        except (SQLAlchemyError, OSError) as error:
+            raise failed(self.shown, error) from error
+
+    def decoded(self, decode: Callable[[object], Result], content: object) -> Result:
+        """What ``decode`` makes of a column. Raises StoreFailed where it is corrupted."""
+        try:
+            return decode(content)
+        except Corrupted as error:
+            raise corrupted(self.shown, str(error)) from error
+
+    def _migrate(self) -> None:
+        with self.connect() as connection, connection.begin():
+            migrate(connection, self.shown)
+
+    def _write_ahead(self) -> None:
+        # Readers and one writer at once; stays with the file.
+        with self.connect() as connection:
+            connection.execution_options(**OUTSIDE).exec_driver_sql("PRAGMA journal_mode = WAL")
+
+
+def patiently(work: Callable[[], Result]) -> Result:
+    """Does the work, again and again for a while where something passing is in the way."""
+    until, pause = time.monotonic() + PATIENCE, 0.02
+    while True:
+        try:
+            return work()
+        except DBAPIError as error:
+            if not is_passing(error) or time.monotonic() > until:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, 1.0)
+
+
+def _engine(address: Address) -> Engine:
+    if address.dialect == "sqlite":
+        return _sqlite_engine(address)
+    if find_spec(address.driver) is None:
+        if address.driver == "pg8000":
+            raise MissingExtra.naming("postgres", f"the store {address.shown}")
+        raise MissingExtra(f"the store {address.shown} needs: pip install {address.driver}")
+    try:
+        engine = create_engine(make_url(address.target), poolclass=NullPool)
+    except (SQLAlchemyError, ValueError, TypeError) as error:
+        raise StoreFailed(
+            f"the url of the store {address.shown} cannot be read; write special characters in its "
+            "password as %40 and the like"
+        ) from error
+    event.listen(engine, "connect", _set_session)
+    return engine
+
+
+def _sqlite_engine(address: Address) -> Engine:
+    url = URL.create("sqlite+pysqlite", database=address.target)
+    engine = create_engine(url, poolclass=NullPool, connect_args={"check_same_thread": False})
+    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_pragmas(connection: Any, _record: Any) -> None:
+    # The driver begins no transactions of its own accord.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY}")
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
+
+
+def _begin(connection: Connection) -> None:
+    if not connection.get_execution_options().get("outside"):
+        # IMMEDIATE: a transaction that only turns into a writing one later may find that it cannot.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _set_session(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for statement in _SESSION:
+        cursor.execute(statement)
+    cursor.close()
+    connection.commit()
+
+
+def _make_file(path: Path) -> None:
+    """Makes the file, which nobody else can read from its first moment on, and the folders to it."""
+    missing = [folder for folder in path.absolute().parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    # Opened for reading only: what may not be written is found out by writing.
+    os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))

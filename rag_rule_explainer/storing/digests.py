@@ -1,0 +1,79 @@
+"""Short keys for values of any length: equal exactly for equal values."""
+
+from collections.abc import Hashable
+from hashlib import blake2b
+from typing import cast
+
+_SIZE = 16
+
+
+class NotStorable(Exception):
+    """The value has a part that looks the same to nobody but this process."""
+
+
+def digest(*values: Hashable) -> str:
+    """The key of some values, as hexadecimal digits. Raises NotStorable for values with other objects."""
+    return blake2b(encoded(values), digest_size=_SIZE).hexdigest()
+
+
+class Keys:
+    """Keys of values that all begin with the same ones."""
+
+    def __init__(self, *values: Hashable) -> None:
+        self._begun = blake2b(encoded(values), digest_size=_SIZE)
+
+    def of(self, value: Hashable) -> str:
+        """The key of one more value behind them. Raises NotStorable."""
+        hasher = self._begun.copy()
+        hasher.update(encoded(value))
+        return hasher.hexdigest()
+
+
+def encoded(value: object) -> bytes:
+    """The value as bytes that no other value has: every part has its type's letter and its length.
+
+    Takes None, bool, int, float, str, bytes, and tuples and frozensets of these, by exact type: what a
+    subclass adds could not be seen. Raises NotStorable for anything else.
+    """
+    try:
+        return _encoded(value)
+    except RecursionError as error:
+        raise NotStorable("it is nested too deeply") from error
+
+
+def _encoded(value: object) -> bytes:
+    kind = type(value)
+    if kind is tuple:
+        return _of_tuple(cast("tuple[object, ...]", value))
+    if kind is frozenset:
+        parts = sorted(map(_encoded, cast("frozenset[object]", value)))
+        return b"F%d:%b" % (len(parts), b"".join(parts))
+    if value is None:
+        return b"N"
+    return _of_scalar(value)
+
+
+def _of_scalar(value: object) -> bytes:
+    kind = type(value)
+    if kind is str:
+        tag, content = b"s", cast("str", value).encode("utf-8", "surrogatepass")
+    elif kind is bytes:
+        tag, content = b"b", cast("bytes", value)
+    elif kind is bool:
+        return b"T" if value else b"U"
+    elif kind is int:
+        tag, content = b"i", b"%x" % cast("int", value)
+    elif kind is float:
+        tag, content = b"f", cast("float", value).hex().encode()
+    else:
+        raise NotStorable(f"it holds a {kind.__name__}")
+    return b"%b%d:%b" % (tag, len(content), content)
+
+
+def _of_tuple(values: tuple[object, ...]) -> bytes:
+    if set(map(type, values)) == {str}:
+        # What keys of arrangements are; one by one they would take several times as long.
+        texts = cast("tuple[str, ...]", values)
+        lengths = ",".join(map(str, map(len, texts)))
+        return b"S%b:%b" % (lengths.encode(), "".join(texts).encode("utf-8", "surrogatepass"))
+    return b"P%d:%b" % (len(values), b"".join(map(_encoded, values)))

@@ -1,0 +1,73 @@
+"""What went wrong in a database, in words that say what to do."""
+
+from typing import Any, cast
+
+from sqlalchemy.exc import DBAPIError
+
+from ..errors import StoreFailed
+from ..printable import printable, shortened
+
+_ADVICE = (
+    ("is not a database", "give a file that is a store, or one that is not there yet"),
+    ("malformed", "restore the file from a copy, or give another one"),
+    ("readonly", "make the file and its folder writable, or give another one"),
+    ("read-only", "connect to a server that takes writes"),
+    ("unable to open", "check the path and the rights to its folder"),
+    ("Permission denied", "check the rights to the path, or give another one"),
+    ("is full", "free some space"),
+    ("No space left", "free some space"),
+    ("locked", "see what else uses it for so long"),
+    ("authentication", "check the user and the password"),
+    ("permission denied", "grant the user the right to make and change tables there"),
+    ("does not exist", "check the names of the user and the database in its url"),
+    ("create a connection", "check that the server is up and that its url is right"),
+    ("Connection refused", "check that the server is up and that its url is right"),
+    ("connection", "check that the server is up"),
+)
+_PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
+"""A serialisation failure, a deadlock, a lock that was waited for in vain, a server that restarts."""
+
+
+def failed(shown: str, error: BaseException) -> StoreFailed:
+    """The error for people: which store, what is wrong, what to do."""
+    said = message(error)
+    told = next((advice for sign, advice in _ADVICE if sign in said), "see that it is in order")
+    return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {told}")
+
+
+def is_passing(error: BaseException) -> bool:
+    """True iff the same is worth another try: somebody else was in the way, or the connection broke."""
+    if not isinstance(error, DBAPIError):
+        return False
+    return (
+        error.connection_invalidated
+        or _state(error.orig) in _PASSING
+        or any(sign in message(error) for sign in ("locked", "is busy", "create a connection"))
+    )
+
+
+def message(error: BaseException) -> str:
+    """What the driver says, without the statement and its parameters."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(cause, OSError) and cause.strerror:
+        return cause.strerror
+    said: Any = cause.args[0] if cause.args else type(cause).__name__
+    if isinstance(said, dict):  # pg8000's errors are the fields of the server's message
+        said = cast("dict[str, Any]", said).get("M", said)
+    return str(said).strip() or type(cause).__name__
+
+
+def _state(error: BaseException | None) -> str:
+    if error is None:
+        return ""
+    said: Any = error.args[0] if error.args else None
+    fields = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
+    return str(fields.get("C") or getattr(error, "sqlstate", "") or "")
+
+
+def corrupted(shown: str, what: str) -> StoreFailed:
+    """The error for a row that this package never wrote."""
+    return StoreFailed(
+        f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the namespace "
+        "(rag-rules store prune), or give another store"
+    )

@@ -1,0 +1,114 @@
+"""Stores that are open: one writer per process and database, shared by all threads and event loops."""
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Hashable
+from pathlib import Path
+
+from ..verdicts import Judgement
+from .address import Address
+from .answers import Answers, told
+from .database import Database
+from .digests import NotStorable, digest
+from .encoding import packed, packed_judgement, unpacked_judgement
+from .rows import Subject
+from .store import Store
+from .tickets import Recall, Remember
+from .writer import Writer
+
+_opening = threading.Lock()
+_writers: dict[tuple[int, str], tuple[Writer, object]] = {}
+"""By process id and database: a forked child has the parent's memory but not its thread.
+
+With each goes which file it is: one that was deleted and made anew is another one.
+"""
+
+
+class Opened:
+    """A store that is open. Every method may be awaited on any event loop, on many at once."""
+
+    def __init__(self, store: Store, writer: Writer) -> None:
+        self._store = store
+        self._writer = writer
+        self._namespace = packed(store.namespace)
+
+    def answers(self, question: str) -> Answers:
+        """The answers to one question; any text that says all that they depend on but the sources."""
+        return Answers(self._writer, self._store.namespace, question, self._store.lease)
+
+    async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
+        """The judgement by the predicate of this name under a memo key, None where there is none.
+
+        Also None for keys that hold more than plain values, tuples and frozensets: of other objects
+        nobody knows what another process would call the same. Raises StoreFailed.
+        """
+        try:
+            key = digest(self._store.namespace, predicate, memo)
+        except NotStorable:
+            return None
+        loop = asyncio.get_running_loop()
+        content = await told(self._writer, Recall(loop, loop.create_future(), key))
+        return None if content is None else self._writer.database.decoded(unpacked_judgement, content)
+
+    async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
+        """Stores a judgement, unless one is there, and returns once it is committed.
+
+        Does nothing for keys under which ``judgement`` finds none. Raises StoreFailed.
+        """
+        try:
+            key = digest(self._store.namespace, predicate, memo)
+            subject = Subject(
+                digest(self._store.namespace, predicate), self._namespace, packed(predicate)
+            )
+        except NotStorable:
+            return
+        loop = asyncio.get_running_loop()
+        content = packed_judgement(judgement)
+        await told(self._writer, Remember(loop, loop.create_future(), key, subject, content))
+
+
+def opened(store: Store) -> Opened:
+    """The store, opened in this process unless it is open already. Raises StoreFailed, MissingExtra."""
+    address = Address.of(store.url)
+    key = os.getpid(), address.identity
+    with _opening:
+        writer, file = _writers.get(key, (None, None))
+        if writer is None or file != _file(address):
+            if writer is not None:
+                writer.stop()
+            database = Database(address)
+            database.prepare()
+            writer = Writer(database)
+            _writers[key] = writer, _file(address)
+        return Opened(store, writer)
+
+
+def close_all() -> None:
+    """Closes every store that is open in this process, once what is queued is done."""
+    with _opening:
+        ours = [key for key in _writers if key[0] == os.getpid()]
+        writers = [_writers.pop(key)[0] for key in ours]
+    for writer in writers:
+        writer.stop()
+
+
+def _file(address: Address) -> object:
+    if address.dialect != "sqlite":
+        return None
+    try:
+        found = Path(address.target).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _forked() -> None:
+    global _opening  # noqa: PLW0603 -- another thread of the parent may have held it, and is not here
+    _opening = threading.Lock()
+
+
+atexit.register(close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

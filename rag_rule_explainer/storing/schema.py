@@ -1,0 +1,127 @@
+"""The tables, their version, and the way from an older one to this one."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    inspect,
+    select,
+    update,
+)
+
+from ..errors import StoreFailed
+
+Step: TypeAlias = Callable[[Connection], None]
+"""Takes the tables from one version to the next."""
+
+STEPS: tuple[Step, ...] = ()
+"""From version 1 to 2, from 2 to 3, and so on; never changed once released."""
+
+_PREFIX = "rag_rules_"
+_LOCK = 7_241_860_313  # any number will do that nobody else uses
+
+_metadata = MetaData()
+_key: Any = Text().with_variant(Text(collation="C"), "postgresql")
+_serial: Any = BigInteger().with_variant(Integer(), "sqlite")
+_seconds: Any = Float(53)
+
+versions = Table(f"{_PREFIX}version", _metadata, Column("version", Integer, nullable=False))
+
+questions = Table(
+    f"{_PREFIX}questions",
+    _metadata,
+    Column("id", _serial, primary_key=True),
+    Column("digest", _key, nullable=False, unique=True),
+    Column("namespace", LargeBinary, nullable=False),
+    Column("text", LargeBinary, nullable=False),
+)
+"""What answers are to."""
+
+predicates = Table(
+    f"{_PREFIX}predicates",
+    _metadata,
+    Column("id", _serial, primary_key=True),
+    Column("digest", _key, nullable=False, unique=True),
+    Column("namespace", LargeBinary, nullable=False),
+    Column("text", LargeBinary, nullable=False),
+)
+"""What judgements are by."""
+
+answers = Table(
+    f"{_PREFIX}answers",
+    _metadata,
+    Column("arrangement", _key, primary_key=True),
+    Column("sample", Integer, primary_key=True, autoincrement=False),
+    Column("question", BigInteger, nullable=False),
+    Column("ids", LargeBinary, nullable=False),
+    Column("owner", Text),
+    Column("expires", _seconds),
+    Column("answer", LargeBinary),
+    Column("latency", _seconds),
+    Column("stored", _seconds),
+)
+"""``arrangement`` is a digest of the namespace, the question and the arrangement's key.
+
+Until there is an answer, the row is a claim: ``owner`` makes it, and has until ``expires``.
+"""
+
+judgements = Table(
+    f"{_PREFIX}judgements",
+    _metadata,
+    Column("memo", _key, primary_key=True),
+    Column("predicate", BigInteger, nullable=False),
+    Column("judgement", LargeBinary, nullable=False),
+    Column("stored", _seconds, nullable=False),
+)
+"""``memo`` is a digest of the namespace, the predicate's name and its memo key."""
+
+
+def migrate(connection: Connection, shown: str, steps: Sequence[Step] = STEPS) -> None:
+    """Makes the tables, or takes older ones to this version, in the transaction that is open.
+
+    Raises StoreFailed where they are of a newer version, or a SQLite file is somebody else's.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+    current = len(steps) + 1
+    version = version_of(connection, shown)
+    if version is None:
+        _metadata.create_all(connection, checkfirst=False)
+        connection.execute(versions.insert().values(version=current))
+        return
+    if version > current:
+        raise StoreFailed(
+            f"the store {shown} was made by a newer version of this package (schema {version}, this one "
+            f"knows {current}); update rag-rule-explainer, or give another store"
+        )
+    for step in steps[version - 1 :]:
+        step(connection)
+    if version != current:
+        connection.execute(update(versions).values(version=current))
+
+
+def version_of(connection: Connection, shown: str) -> int | None:
+    """The version of the tables, None where there are none. Raises StoreFailed for somebody else's file."""
+    names = inspect(connection).get_table_names()
+    if versions.name not in names:
+        if names and connection.dialect.name == "sqlite":
+            raise StoreFailed(
+                f"the file {shown} holds tables of something else ({', '.join(sorted(names)[:3])}); "
+                "give the store a file of its own"
+            )
+        return None
+    version = connection.execute(select(versions.c.version)).scalar()
+    if type(version) is not int or version < 1:
+        raise StoreFailed(
+            f"the store {shown} has no version that is one; restore it, or give another store"
+        )
+    return version

@@ -1,0 +1,85 @@
+"""The statements that run now and then, in SQLAlchemy's terms, the same for every kind of database."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, delete, literal, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from .rows import AnswerRow, ClaimRow, Key, Subject
+from .schema import answers, judgements, predicates, questions
+
+_at_key = (answers.c.arrangement == bindparam("key")) & (answers.c.sample == bindparam("number"))
+_claimed = _at_key & (answers.c.owner == bindparam("holder")) & answers.c.answer.is_(None)
+
+_RELEASE = delete(answers).where(_claimed)
+_RENEW = update(answers).where(_claimed).values(expires=bindparam("until"))
+_TAKE_OVER = (
+    update(answers)
+    .where(_claimed & (answers.c.expires == bindparam("expired")))
+    .values(owner=bindparam("heir"), expires=bindparam("until"))
+)
+
+
+def register(connection: Connection, table: Table, subjects: Iterable[Subject]) -> None:
+    """Makes sure that these questions or predicates have their rows."""
+    rows = [subject._asdict() for subject in sorted(set(subjects))]
+    connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
+
+
+def store_again(connection: Connection, rows: Sequence[tuple[AnswerRow, ClaimRow]], now: float) -> None:
+    """Inserts answers whose rows have vanished meanwhile."""
+    for answer, claim in rows:
+        values = select(
+            literal(claim.key[0]),
+            literal(claim.key[1]),
+            questions.c.id,
+            literal(claim.ids),
+            literal(answer.answer),
+            literal(answer.latency, answers.c.latency.type),
+            literal(now),
+        ).where(questions.c.digest == claim.question)
+        names = ["arrangement", "sample", "question", "ids", "answer", "latency", "stored"]
+        connection.execute(
+            _insert(connection, answers).from_select(names, values).on_conflict_do_nothing()
+        )
+
+
+def remember(connection: Connection, rows: Sequence[tuple[str, Subject, bytes]], now: float) -> None:
+    """Inserts judgements by memo; the first one stands."""
+    register(connection, predicates, [subject for _, subject, _ in rows])
+    wanted = {subject.digest for _, subject, _ in rows}
+    found = select(predicates.c.digest, predicates.c.id).where(predicates.c.digest.in_(wanted))
+    ids = {digest: number for digest, number in connection.execute(found)}
+    values = [
+        {"memo": memo, "predicate": ids[subject.digest], "judgement": judgement, "stored": now}
+        for memo, subject, judgement in sorted(rows)
+    ]
+    connection.execute(_insert(connection, judgements).on_conflict_do_nothing(), values)
+
+
+def release(connection: Connection, keys: Sequence[Key], owner: str) -> None:
+    """Deletes claims of this owner."""
+    connection.execute(_RELEASE, [_bound(key, holder=owner) for key in sorted(keys)])
+
+
+def renew(connection: Connection, expiring: Sequence[tuple[Key, float]], owner: str) -> None:
+    """Puts off the time at which claims of this owner are dead."""
+    connection.execute(
+        _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
+    )
+
+
+def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float, heir: str) -> bool:
+    """Makes a dead claim one of ``heir``'s; False where it is not what it was."""
+    bound = _bound(row.key, holder=holder, expired=expired, heir=heir, until=row.expires)
+    return connection.execute(_TAKE_OVER, bound).rowcount == 1
+
+
+def _bound(key: Key, **more: Any) -> dict[str, Any]:
+    return {"key": key[0], "number": key[1], **more}
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table)

@@ -1,0 +1,59 @@
+"""Where answers are stored, under which namespace: a description, which opens nothing."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidInput
+from .address import Address
+
+if TYPE_CHECKING:
+    from .opened import Opened
+
+_LONGEST_LEASE = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A store of paid answers and judgements: frozen, hashable, picklable, and not opened by making one.
+
+    ``url``: the path of a SQLite file, ``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``
+    (which means the driver pg8000). A relative path is relative to the folder that is current when the
+    store is opened. ``namespace``: whose answers these are; another one when the application has changed,
+    which only you can know. ``lease``: seconds for which others wait for an answer that is being made
+    where they cannot see that its maker died; renewed while it lives.
+
+    Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
+    and at most a day.
+    """
+
+    url: str
+    namespace: str
+    lease: float = 60.0
+
+    def __post_init__(self) -> None:
+        Address.of(self.url)
+        if not isinstance(self.namespace, str) or not self.namespace.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(
+                f"the namespace of a store is {self.namespace!r}; name the application and its version, "
+                "e.g. 'support-bot-7', so that answers of a changed one are not taken for its own"
+            )
+        is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not is_number or not 0 < self.lease <= _LONGEST_LEASE:
+            raise InvalidInput(f"the lease is {self.lease!r}; give seconds above 0, at most a day")
+
+    def open(self) -> "Opened":
+        """The live store, one per process and database, shared by all threads and event loops.
+
+        Raises StoreFailed where the database cannot be used, MissingExtra where its driver is missing.
+        """
+        from .opened import opened  # here, because describing a store loads no SQLAlchemy
+
+        return opened(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as JSON can say them, without a password."""
+        return {"url": Address.of(self.url).shown, "namespace": self.namespace, "lease": self.lease}
+
+    def __repr__(self) -> str:
+        shown = Address.of(self.url).shown
+        return f"Store({shown!r}, namespace={self.namespace!r}, lease={self.lease!r})"

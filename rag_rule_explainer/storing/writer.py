@@ -1,0 +1,119 @@
+"""The one thread of a store that talks to its database.
+
+It takes whatever is queued, does it in one transaction, commits, and only then tells those who wait:
+nobody uses an answer before it is committed, and many answers share one commit.
+"""
+
+import threading
+import time
+from functools import partial
+from math import inf
+from queue import Empty, SimpleQueue
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from ..errors import StoreFailed
+from .database import Database, patiently
+from .failures import failed
+from .flights import Batch, Flights, Landed
+from .owners import new_owner, retire
+from .tickets import Release, Stop, Ticket, Wanted, tell
+from .transaction import perform
+
+
+class Writer:
+    """A thread that serves tickets, as long as the process lives or until it is stopped.
+
+    ``commits``: how many transactions it has committed.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.owner = new_owner()
+        self.commits = 0
+        # Unlike a lock, it may be put into by a destructor that runs in the midst of another put.
+        self._queue: SimpleQueue[Wanted] = SimpleQueue()
+        self._flights = Flights()
+        self._connection: Connection | None = None
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="rag-rule-store", daemon=True)
+        self._thread.start()
+
+    def submit(self, wanted: Wanted) -> None:
+        """Queues it; thread-safe, never blocks. Raises StoreFailed after the writer was stopped."""
+        if self._stopped and not isinstance(wanted, (Release, Stop)):
+            raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
+        self._queue.put(wanted)
+        if self._stopped:
+            self._refuse()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Does what is queued, closes the connection, and waits for that, but not for long."""
+        self._queue.put(Stop())
+        self._thread.join(seconds)
+        retire(self.owner)
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped:
+                self._serve(self._next())
+        finally:
+            self._stopped = True
+            self._disconnect()
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """Tells those who came too late."""
+        left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
+        error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
+        tell((each, error) for each in left if isinstance(each, Ticket))
+
+    def _next(self) -> list[Wanted]:
+        """What is queued; waits for something, or for the time at which a flight is due."""
+        due = self._flights.due
+        timeout = None if due == inf else max(0.0, due - time.monotonic())
+        try:
+            wanted = [self._queue.get(timeout=timeout)]
+            wanted += [self._queue.get_nowait() for _ in range(self._queue.qsize())]
+        except Empty:
+            return []
+        self._stopped = any(isinstance(each, Stop) for each in wanted)
+        return wanted
+
+    def _serve(self, wanted: list[Wanted]) -> None:
+        batch = self._flights.board(wanted, time.monotonic())
+        unwanted = []
+        if batch.needs_database:
+            try:
+                landed = patiently(partial(self._transaction, batch))
+            except BaseException as error:
+                # Whatever it is, those who wait are told, and the thread serves the next ones.
+                told = failed(self.database.shown, error)
+                told.__cause__ = error
+                self._flights.failed(batch, told, time.monotonic())
+            else:
+                unwanted = self._flights.landed(batch, landed, time.monotonic())
+        for key in (*unwanted, *tell(batch.told)):
+            self._queue.put(Release(key))
+
+    def _transaction(self, batch: Batch) -> Landed:
+        if self._connection is None:
+            self._connection = self.database.connect()
+        try:
+            with self._connection.begin():
+                landed = perform(batch, self._connection, self.database, self.owner)
+        except BaseException:
+            # It may be of no use any more; the next one tries with a new one.
+            self._disconnect()
+            raise
+        self.commits += 1
+        return landed
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.close()
+            except SQLAlchemyError:
+                connection.invalidate()
