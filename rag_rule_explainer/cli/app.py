@@ -22,6 +22,7 @@ from .explain import ASK_ABOVE, explain
 from .frameworks import Framework
 from .models import KEY
 from .requests import Request, parsed_ids
+from .stores import store
 from .terminal import print_lines, say
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(store)
 
 Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
 App = Annotated[

@@ -25,8 +25,8 @@ class Answers:
     async def take(self, key: Hashable, ids: tuple[str, ...], sample: int = 0) -> "StoredAnswer | Claim":
         """The stored answer to an arrangement, or the claim to make it, which is committed as well.
 
-        ``key``: the arrangement's; ``ids``: those it shows, for people; ``sample``: the how-manieth answer
-        to it this is. While somebody else makes the answer, in this process or another, waits for that:
+        ``key``: the arrangement's; ``ids``: those it shows, for people; ``sample``: which of several
+        answers to it. While somebody else makes the answer, in this process or another, waits for that:
         until it is there, or its maker gives up or is dead. Who is cancelled in here holds no claim.
         Raises StoreFailed, and InvalidInput for a key that means nothing outside this process.
         """
@@ -40,9 +40,10 @@ class Answers:
         try:
             row = await told(self._writer, take)
         except asyncio.CancelledError:
-            if future.done() and not future.cancelled() and not future.exception():
-                if future.result() is None:
-                    submit(Release(take.key))
+            # It may have been granted just before; nobody knows of that claim but this coroutine.
+            is_told = future.done() and not future.cancelled() and not future.exception()
+            if is_told and future.result() is None:
+                submit(Release(take.key))
             raise
         return Claim(self._writer, take) if row is None else _stored(self._writer, row)
 
@@ -63,8 +64,8 @@ class Claim:
     async def put(self, answer: Answer, latency: float | None = None) -> Answer:
         """Stores the answer, and returns the one that stands, once that is committed.
 
-        It is another one where the lease ran out and somebody was faster. It comes back as it will be read
-        from the store: equal, but for a ``value`` that is no JSON, of which what ``as_json`` says is kept.
+        It is another one where the lease ran out and somebody was faster. It comes back as it will be
+        read: equal, but for a ``value`` that is no JSON, of which what ``as_json`` says is kept.
         Who is cancelled in here has put it all the same. Raises StoreFailed where it was not stored.
         """
         answer = storable(answer)

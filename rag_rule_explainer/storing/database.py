@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,7 +19,7 @@ from .address import Address
 from .encoding import Corrupted
 from .failures import corrupted, failed, is_passing
 from .rows import HotStatements
-from .schema import migrate
+from .schema import migrate, version_of
 
 Result = TypeVar("Result")
 
@@ -72,7 +73,7 @@ class Database:
     def prepare(self, *, make: bool = True) -> None:
         """Makes the file and the tables where there are none yet. Raises StoreFailed.
 
-        ``make=False``: a file that is not there is an error.
+        ``make=False``: where there are none, that is an error.
         """
         with self.told():
             if self._address.dialect == "sqlite":
@@ -80,7 +81,7 @@ class Database:
                 if not make and not path.exists():
                     raise StoreFailed(f"there is no store {self.shown}; check the path")
                 _make_file(path)
-            patiently(self._migrate)
+            patiently(partial(self._migrate, make=make))
             if self._address.dialect == "sqlite":
                 patiently(self._write_ahead)
 
@@ -99,8 +100,10 @@ class Database:
         except Corrupted as error:
             raise corrupted(self.shown, str(error)) from error
 
-    def _migrate(self) -> None:
+    def _migrate(self, *, make: bool) -> None:
         with self.connect() as connection, connection.begin():
+            if not make and version_of(connection, self.shown) is None:
+                raise StoreFailed(f"there is no store at {self.shown}; check the url")
             migrate(connection, self.shown)
 
     def _write_ahead(self) -> None:

@@ -36,10 +36,10 @@ def packed(text: str) -> bytes:
 
 def unpacked(content: object) -> str:
     """The text that was packed. Raises Corrupted."""
-    if not isinstance(content, (bytes, memoryview)):
+    if not isinstance(content, bytes):
         raise Corrupted(f"{type(content).__name__} where bytes were expected")
     try:
-        return bytes(content).decode("utf-8", "surrogatepass")
+        return content.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise Corrupted("bytes that are no text") from error
 
@@ -55,7 +55,7 @@ def unpacked_ids(content: object) -> tuple[str, ...]:
 
 
 def storable(answer: Answer) -> Answer:
-    """The answer as it will come back: unchanged, but for what JSON cannot say, which ``as_json`` does."""
+    """The answer as it will come back: unchanged, but for a value that only ``as_json`` can say."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
     if answer.value is None and plain_usage and _is_text(answer.finish_reason):
         return answer

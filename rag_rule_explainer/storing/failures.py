@@ -68,6 +68,6 @@ def _state(error: BaseException | None) -> str:
 def corrupted(shown: str, what: str) -> StoreFailed:
     """The error for a row that this package never wrote."""
     return StoreFailed(
-        f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the namespace "
-        "(rag-rules store prune), or give another store"
+        f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
+        "namespace (rag-rules store prune), or give another store"
     )

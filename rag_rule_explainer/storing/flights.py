@@ -55,9 +55,9 @@ class Batch:
 class Landed:
     """What a committed transaction found.
 
-    ``standing``: the rows of answers that were there before one was put. ``taken``: by key, the row of an
-    answer, StoreFailed where it cannot be read, or None where another process makes it; the keys that are
-    wanted and not in it are now this process's. ``recalled``: judgements by memo.
+    ``standing``: the rows of answers that were there before one was put. ``taken``: by key, the row of
+    an answer, StoreFailed where it cannot be read, or None where another process makes it; the keys that
+    are wanted and not in it are now this process's. ``recalled``: judgements by memo.
     """
 
     standing: Mapping[Key, object]
@@ -74,7 +74,7 @@ class Flights:
         """When one of them is to be renewed or looked at again, by the clock of the writer."""
 
     def board(self, wanted: Iterable[Wanted], now: float) -> Batch:
-        """Sorts what is wanted: what needs the database, and what waits for a flight that is on its way."""
+        """Sorts what is wanted: what needs the database, and what waits for a flight on its way."""
         batch = Batch()
         for each in wanted:
             match each:

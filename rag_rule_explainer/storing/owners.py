@@ -24,7 +24,7 @@ def retire(owner: str) -> None:
 
 
 def is_dead(owner: str) -> bool:
-    """True iff the owner was a process of this host that is gone. Unknown is alive: its lease will tell."""
+    """True iff the owner was a process of this host that is gone; of others, their lease will tell."""
     host, _, rest = owner.rpartition("|")[0].rpartition("|")
     if not host or host != _host() or not rest.isdecimal() or len(rest) > 10:
         return False

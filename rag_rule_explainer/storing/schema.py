@@ -122,6 +122,6 @@ def version_of(connection: Connection, shown: str) -> int | None:
     version = connection.execute(select(versions.c.version)).scalar()
     if type(version) is not int or version < 1:
         raise StoreFailed(
-            f"the store {shown} has no version that is one; restore it, or give another store"
+            f"the store {shown} has no version; restore it from a copy, or give another store"
         )
     return version

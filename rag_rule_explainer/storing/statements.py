@@ -50,7 +50,7 @@ def remember(connection: Connection, rows: Sequence[tuple[str, Subject, bytes]],
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
     found = select(predicates.c.digest, predicates.c.id).where(predicates.c.digest.in_(wanted))
-    ids = {digest: number for digest, number in connection.execute(found)}
+    ids = dict(map(tuple, connection.execute(found)))
     values = [
         {"memo": memo, "predicate": ids[subject.digest], "judgement": judgement, "stored": now}
         for memo, subject, judgement in sorted(rows)

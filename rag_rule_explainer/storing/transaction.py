@@ -1,4 +1,4 @@
-"""One transaction: answers first, so that who wants one that is stored in the same transaction finds it."""
+"""One transaction: answers first, so that who wants one that is put in the same one finds it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from . import statements
 from .database import Database
-from .encoding import Corrupted, unpacked_number, packed_ids
+from .encoding import Corrupted, packed_ids, unpacked_number
 from .failures import corrupted
 from .flights import Batch, Flight, Landed
 from .owners import is_dead
