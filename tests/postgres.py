@@ -1,12 +1,11 @@
-"""A private PostgreSQL server from this machine's own binaries, for tests: reached by a socket file only."""
+"""A private PostgreSQL server from this machine's own binaries, reached by a socket file only."""
 
-import glob
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +65,7 @@ class Server:
 
 
 @contextmanager
-def private_server() -> Iterator[Server]:
+def private_server() -> Generator[Server, None, None]:
     """A server for as long as the block runs. Skips the test where there can be none."""
     binaries, user = _binaries(), _user()
     # Not pytest's folder: the path of a socket may be no longer than about a hundred bytes.
@@ -89,9 +88,9 @@ def private_server() -> Iterator[Server]:
 
 
 def _binaries() -> Path:
-    for folder in (*sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True),):
-        if all((Path(folder) / program).exists() for program in ("initdb", "pg_ctl", "psql")):
-            return Path(folder)
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if all((folder / program).exists() for program in ("initdb", "pg_ctl", "psql")):
+            return folder
     found = shutil.which("initdb")
     if found is None or shutil.which("psql") is None:
         pytest.skip("there is no PostgreSQL server on this machine (initdb, pg_ctl, psql)")

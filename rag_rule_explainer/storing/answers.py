@@ -22,6 +22,11 @@ class Answers:
         self._keys = Keys(namespace, question)
         self._question = Subject(digest(namespace, question), packed(namespace), packed(question))
 
+    @property
+    def commits(self) -> int:
+        """How many transactions the store has committed in this process."""
+        return self._writer.commits
+
     async def take(self, key: Hashable, ids: tuple[str, ...], sample: int = 0) -> "StoredAnswer | Claim":
         """The stored answer to an arrangement, or the claim to make it, which is committed as well.
 

@@ -112,14 +112,16 @@ class Database:
             connection.execution_options(**OUTSIDE).exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
-def patiently(work: Callable[[], Result]) -> Result:
+def patiently(
+    work: Callable[[], Result], is_worth_waiting_for: Callable[[DBAPIError], bool] = is_passing
+) -> Result:
     """Does the work, again and again for a while where something passing is in the way."""
     until, pause = time.monotonic() + PATIENCE, 0.02
     while True:
         try:
             return work()
         except DBAPIError as error:
-            if not is_passing(error) or time.monotonic() > until:
+            if not is_worth_waiting_for(error) or time.monotonic() > until:
                 raise
         time.sleep(pause)
         pause = min(2 * pause, 1.0)

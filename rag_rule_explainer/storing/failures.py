@@ -20,6 +20,7 @@ _ADVICE = (
     ("authentication", "check the user and the password"),
     ("permission denied", "grant the user the right to make and change tables there"),
     ("does not exist", "check the names of the user and the database in its url"),
+    ("communication error", "check that the server is up and that its url is right"),
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
     ("connection", "check that the server is up"),
@@ -35,15 +36,15 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
     return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {told}")
 
 
-def is_passing(error: BaseException) -> bool:
-    """True iff the same is worth another try: somebody else was in the way, or the connection broke."""
-    if not isinstance(error, DBAPIError):
-        return False
-    return (
-        error.connection_invalidated
-        or _state(error.orig) in _PASSING
-        or any(sign in message(error) for sign in ("locked", "is busy", "create a connection"))
-    )
+def is_passing(error: DBAPIError) -> bool:
+    """True iff somebody else was in the way, and the same is worth another try."""
+    return _state(error.orig) in _PASSING or any(sign in message(error) for sign in ("locked", "is busy"))
+
+
+def is_broken(error: DBAPIError) -> bool:
+    """True iff there is no connection any more, or none to be had."""
+    signs = ("create a connection", "communication error", "network error", "Connection refused")
+    return error.connection_invalidated or any(sign in message(error) for sign in signs)
 
 
 def message(error: BaseException) -> str:

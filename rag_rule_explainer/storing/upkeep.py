@@ -104,7 +104,7 @@ def prune(
 
 
 def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Every answer and judgement as a dict that JSON can say, one after the other, of one namespace or all.
+    """Every answer and judgement as a dict that JSON can say, of one namespace or of all.
 
     Reads page by page, so a store of any size can be exported. Raises StoreFailed.
     """
@@ -199,7 +199,7 @@ def _shrink(database: Database) -> None:
     """Gives the space back, and leaves nothing of what was pruned in the file."""
     with closing(database.connect()) as connection:
         if connection.dialect.name == "sqlite":
-            connection = connection.execution_options(**OUTSIDE)
+            connection.execution_options(**OUTSIDE)
             patiently(lambda: connection.exec_driver_sql("VACUUM"))
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 

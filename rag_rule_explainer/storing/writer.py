@@ -11,15 +11,20 @@ from math import inf
 from queue import Empty, SimpleQueue
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..errors import StoreFailed
 from .database import Database, patiently
-from .failures import failed
+from .failures import failed, is_broken, is_passing
 from .flights import Batch, Flights, Landed
 from .owners import new_owner, retire
 from .tickets import Release, Stop, Ticket, Wanted, tell
 from .transaction import perform
+
+
+def _may_come_back(error: DBAPIError) -> bool:
+    # It was there before, so this may be no more than a restart.
+    return is_passing(error) or is_broken(error)
 
 
 class Writer:
@@ -86,7 +91,7 @@ class Writer:
         unwanted = []
         if batch.needs_database:
             try:
-                landed = patiently(partial(self._transaction, batch))
+                landed = patiently(partial(self._transaction, batch), _may_come_back)
             except BaseException as error:
                 # Whatever it is, those who wait are told, and the thread serves the next ones.
                 told = failed(self.database.shown, error)

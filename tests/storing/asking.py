@@ -1,0 +1,93 @@
+"""What every test of a store does: taking answers and making them, here or in another process."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import NullPool
+
+from rag_rule_explainer import Answer, Store
+from rag_rule_explainer.storing.address import Address
+from rag_rule_explainer.storing.answers import Answers, Claim
+
+ROOT = Path(__file__).parents[2]
+QUESTION = "Which medicine helps?"
+
+
+def key(number: int) -> tuple[str, ...]:
+    """The key of an arrangement."""
+    return (f"{number:032x}", "another")
+
+
+def answers(store: Store, question: str = QUESTION) -> Answers:
+    return store.open().answers(question)
+
+
+async def claimed(answers: Answers, number: int, sample: int = 0) -> Claim:
+    taken = await answers.take(key(number), ("a", "b"), sample)
+    assert isinstance(taken, Claim)
+    return taken
+
+
+async def answered(answers: Answers, number: int, sample: int = 0) -> Answer:
+    taken = await answers.take(key(number), ("a", "b"), sample)
+    assert not isinstance(taken, Claim)
+    return taken.answer
+
+
+async def asked(answers: Answers, number: int, make: Callable[[int], Answer]) -> Answer:
+    """The answer, made where it is not there."""
+    taken = await answers.take(key(number), ("a", "b"))
+    if not isinstance(taken, Claim):
+        return taken.answer
+    await asyncio.sleep(0.001)
+    return await taken.put(make(number), 0.5)
+
+
+async def within(seconds: float, *waiting: "asyncio.Task[object]") -> None:
+    done, _ = await asyncio.wait(waiting, timeout=seconds)
+    assert len(done) == len(waiting), "it took too long"
+
+
+def connected(store: Store) -> Connection:
+    """A connection that has nothing to do with the store's own."""
+    address = Address.of(store.url)
+    url = f"sqlite:///{address.target}" if address.dialect == "sqlite" else address.target
+    return create_engine(url, poolclass=NullPool).connect()
+
+
+def rows(store: Store, sql: str) -> list[tuple[object, ...]]:
+    connection = connected(store)
+    try:
+        return [tuple(row) for row in connection.exec_driver_sql(sql)]
+    finally:
+        connection.close()
+
+
+def change(store: Store, sql: str, *values: object) -> None:
+    connection = connected(store)
+    try:
+        connection.exec_driver_sql(sql, values)
+        connection.commit()
+    finally:
+        connection.close()
+
+
+def process(code: str, store: Store, *arguments: object) -> "subprocess.Popen[str]":
+    """Another process that has ``store``, ``answers`` and all of these functions at hand."""
+    head = (
+        "import asyncio, sys\n"
+        "from rag_rule_explainer import Answer, Store\n"
+        "from tests.storing.asking import *\n"
+        f"store = Store({store.url!r}, {store.namespace!r}, {store.lease!r})\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", head + code, *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,40 @@
+"""Stores of every kind, each closed and gone after its test."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_rule_explainer import Store
+from rag_rule_explainer.storing.opened import close_all
+from tests.postgres import Server, private_server
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with private_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The url of a store that nobody has opened yet."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    server = request.getfixturevalue("server")
+    assert isinstance(server, Server)
+    return server.fresh(f"store{next(_numbers)}")
+
+
+@pytest.fixture
+def store(url: str) -> Store:
+    return Store(url, "tests")
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    close_all()
