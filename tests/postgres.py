@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 _USERS = ("postgres", "nobody")
+_MEMORY = Path("/dev/shm")  # noqa: S108 -- a folder of its own is made in there
 _SOCKET = ".s.PGSQL.5432"
 
 
@@ -65,11 +66,16 @@ class Server:
 
 
 @contextmanager
-def private_server() -> Generator[Server, None, None]:
-    """A server for as long as the block runs. Skips the test where there can be none."""
+def private_server(*, in_memory: bool = True) -> Generator[Server, None, None]:
+    """A server for as long as the block runs. Skips the test where there can be none.
+
+    ``in_memory``: its files are kept there, where the machine can do that; it is as strict, and faster.
+    """
     binaries, user = _binaries(), _user()
     # Not pytest's folder: the path of a socket may be no longer than about a hundred bytes.
-    folder = Path(tempfile.mkdtemp(prefix="rag-pg-"))
+    folder = Path(
+        tempfile.mkdtemp(prefix="rag-pg-", dir=_MEMORY if in_memory and _MEMORY.is_dir() else None)
+    )
     server = Server(folder, binaries, user)
     try:
         if user is not None:

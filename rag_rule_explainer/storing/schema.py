@@ -110,7 +110,10 @@ def migrate(connection: Connection, shown: str, steps: Sequence[Step] = STEPS) -
 
 
 def version_of(connection: Connection, shown: str) -> int | None:
-    """The version of the tables, None where there are none. Raises StoreFailed for somebody else's file."""
+    """The version of the tables, None where there are none.
+
+    Raises StoreFailed where it cannot be told, and for a SQLite file that holds something else.
+    """
     names = inspect(connection).get_table_names()
     if versions.name not in names:
         if names and connection.dialect.name == "sqlite":

@@ -1,4 +1,4 @@
-"""What is promised of answers: each is paid once, committed before it is told, and comes back as it was."""
+"""Each answer is paid once, is committed before anybody is told, and comes back as it was."""
 
 import asyncio
 import gc
@@ -150,7 +150,7 @@ async def test_who_is_cancelled_leaves_no_claim(store: Store) -> None:
 async def test_who_is_cancelled_after_being_granted_leaves_no_claim(store: Store) -> None:
     mine = answers(store)
     task = asyncio.create_task(mine.take(key(1), ()))
-    while not _is_told(task):
+    while not _is_told(task):  # noqa: ASYNC110 -- nothing else happens just then
         await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -214,7 +214,9 @@ async def test_a_key_that_means_nothing_elsewhere_is_refused(store: Store) -> No
         await answers(store).take((object(),), ())
 
 
-@pytest.mark.parametrize("text", ["'; DROP TABLE rag_rules_answers; --", '"%s %(a)s ? :x $1 \\', "\0\ud800"])
+@pytest.mark.parametrize(
+    "text", ["'; DROP TABLE rag_rules_answers; --", '"%s %(a)s ? :x $1 \\', "\0\ud800"]
+)
 async def test_texts_are_just_texts(url: str, text: str) -> None:
     store = Store(url, text)
     mine = answers(store, text)
@@ -273,7 +275,9 @@ async def test_a_corrupted_row_is_an_error_and_no_answer(store: Store) -> None:
         value = wrong.encode() if column == "answer" else wrong
         where = "stored = (SELECT max(stored) FROM rag_rules_answers)"
         change(store, f"UPDATE rag_rules_answers SET {column} = {mark} WHERE {where}", value)  # noqa: S608
-        told = await asyncio.gather(*(answered(mine, number) for number in (1, 2)), return_exceptions=True)
+        told = await asyncio.gather(
+            *(answered(mine, number) for number in (1, 2)), return_exceptions=True
+        )
         assert isinstance(told[0], StoreFailed), wrong
         assert "has a row with" in str(told[0])
         assert "prune" in str(told[0])

@@ -67,8 +67,14 @@ class TestDescription:
             ("postgresql://me:sec@ret@host/db", "postgresql://me:***@host/db"),
             ("postgresql://me:sec/secret?x@host/db", "postgresql://me:***@host/db"),
             ("postgres://:secret@host/db", "postgres://:***@host/db"),
-            ("postgresql+psycopg://me@host/db?password=secret&a=b", "postgresql+psycopg://me@host/db?password=***&a=b"),
-            ("postgresql://me@/db?unix_sock=/run/x&sslPassword=secret", "postgresql://me@/db?unix_sock=/run/x&sslPassword=***"),
+            (
+                "postgresql+psycopg://me@host/db?password=secret&a=b",
+                "postgresql+psycopg://me@host/db?password=***&a=b",
+            ),
+            (
+                "postgresql://me@/db?unix_sock=/run/x&sslPassword=secret",
+                "postgresql://me@/db?unix_sock=/run/x&sslPassword=***",
+            ),
             ("postgresql://me@host/db", "postgresql://me@host/db"),
             ("postgresql://host:5432/db", "postgresql://host:5432/db"),
             ("sqlite:///store.db", "sqlite:///store.db"),
@@ -139,7 +145,7 @@ class TestFiles:
     async def test_a_file_that_was_deleted_is_made_anew(self, tmp_path: Path) -> None:
         store = Store(str(tmp_path / "store.db"), "tests")
         await (await claimed(answers(store), 1)).put(Answer("yes"), None)
-        for file in tmp_path.iterdir():
+        for file in tmp_path.iterdir():  # noqa: ASYNC240 -- there is nobody to wait
             file.unlink()
         (await claimed(answers(store), 1)).release()
         assert (tmp_path / "store.db").exists()
@@ -181,12 +187,16 @@ class TestFiles:
         for pragma, said in (("max_page_count = 1", "free some space"), ("query_only = ON", "writable")):
             monkeypatch.setattr(database, "_PRAGMAS", (f"PRAGMA {pragma}",))
             with pytest.raises(StoreFailed, match=said):
-                for number in range(2000):
-                    claim = await claimed(answers(store), number)
-                    await claim.put(Answer("x" * 20_000), None)
+                await fill(store)
             monkeypatch.undo()
             close_all()
         (await claimed(answers(store), 2000)).release()
+
+
+async def fill(store: Store) -> None:
+    for number in range(2000):
+        claim = await claimed(answers(store), number)
+        await claim.put(Answer("x" * 20_000), None)
 
 
 class TestSchema:
@@ -197,7 +207,9 @@ class TestSchema:
         with pytest.raises(StoreFailed, match=r"newer version .*schema 99.*update rag-rule-explainer"):
             store.open()
 
-    @pytest.mark.parametrize("damage", ["DELETE FROM rag_rules_version", "UPDATE rag_rules_version SET version = -1"])
+    @pytest.mark.parametrize(
+        "damage", ["DELETE FROM rag_rules_version", "UPDATE rag_rules_version SET version = -1"]
+    )
     def test_one_without_a_version_is_refused(self, store: Store, damage: str) -> None:
         store.open()
         close_all()
@@ -212,21 +224,18 @@ class TestSchema:
         def add(connection: Connection) -> None:
             connection.exec_driver_sql("ALTER TABLE rag_rules_answers ADD COLUMN price INTEGER")
 
-        def fill(connection: Connection) -> None:
+        def price(connection: Connection) -> None:
             connection.exec_driver_sql("UPDATE rag_rules_answers SET price = 7")
 
         def fail(connection: Connection) -> None:
-            fill(connection)
+            price(connection)
             raise KeyError("a bug")
 
-        with pytest.raises(KeyError), connected(store) as connection, connection.begin():
-            begin(connection)
-            schema.migrate(connection, store.url, (add, fail))
+        with pytest.raises(KeyError):
+            migrated(store, add, fail)
         assert rows(store, "SELECT version FROM rag_rules_version") == [(1,)]
         for _ in range(2):
-            with connected(store) as connection, connection.begin():
-                begin(connection)
-                schema.migrate(connection, store.url, (add, fill))
+            migrated(store, add, price)
         assert rows(store, "SELECT version FROM rag_rules_version") == [(3,)]
         assert rows(store, "SELECT price FROM rag_rules_answers") == [(7,)]
 
@@ -235,7 +244,9 @@ class TestSchema:
         store.open()
         with connected(store) as connection:
             told = inspect(connection)
-            tables = {name: {c["name"] for c in told.get_columns(name)} for name in told.get_table_names()}
+            tables = {
+                name: {c["name"] for c in told.get_columns(name)} for name in told.get_table_names()
+            }
         assert tables == {
             "rag_rules_version": {"version"},
             "rag_rules_questions": {"id", "digest", "namespace", "text"},
@@ -289,6 +300,8 @@ class TestServer:
         assert await answered(mine, 1) == Answer("yes")
 
 
-def begin(connection: Connection) -> None:
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN")
+def migrated(store: Store, *steps: schema.Step) -> None:
+    with connected(store) as connection, connection.begin():
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN")  # the driver would do so too late
+        schema.migrate(connection, store.url, steps)

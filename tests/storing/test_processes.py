@@ -8,6 +8,7 @@ import time
 import pytest
 
 from rag_rule_explainer import Answer, Store, StoreFailed
+from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.storing.owners import is_dead, new_owner, retire
 from tests.storing.asking import (
     answered,
@@ -49,7 +50,9 @@ def test_two_processes_at_a_fresh_store_pay_each_answer_once(store: Store) -> No
         assert each.stdin
         each.stdin.write("go\n")
         each.stdin.flush()
-    (paid_one, *told_one), (paid_two, *told_two) = (each.communicate(timeout=60)[0].split() for each in both)
+    (paid_one, *told_one), (paid_two, *told_two) = (
+        each.communicate(timeout=60)[0].split() for each in both
+    )
     assert [each.returncode for each in both] == [0, 0]
     assert int(paid_one) + int(paid_two) == 100
     assert told_one == told_two
@@ -102,8 +105,6 @@ async def test_a_claim_of_another_machine_is_dead_when_its_lease_is_over(url: st
     change(store, "UPDATE rag_rules_answers SET owner = 'elsewhere|1|abc'")
     other = answers(Store(url, "tests"), "Another question?")
     await claimed(other, 1)
-    from rag_rule_explainer.storing.opened import close_all
-
     close_all()
     started = time.monotonic()
     again = await asyncio.wait_for(claimed(answers(store), 1), 5)
@@ -128,7 +129,8 @@ async def test_put_after_somebody_took_over_gives_back_what_stands(url: str) -> 
     claim = await claimed(mine, 1)
     change(Store(url, "tests"), "UPDATE rag_rules_answers SET owner = 'elsewhere|1|abc', expires = 1.0")
     heir = process(
-        "async def main():\n print((await (await claimed(answers(store), 1)).put(Answer('theirs'))).text)\n"
+        "async def main():\n"
+        " print((await (await claimed(answers(store), 1)).put(Answer('theirs'))).text)\n"
         "asyncio.run(main())",
         Store(url, "tests"),
     )

@@ -1,0 +1,121 @@
+"""What a store adds to a probe, as ratios measured in one run.
+
+The same rows go through a store (a claim and an answer each), and bare into the same table: with the same
+driver and settings, many rows a statement, and as many commits as the store needed.
+"""
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from rag_rule_explainer import Answer, Store
+from rag_rule_explainer.storing.address import Address
+from rag_rule_explainer.storing.answers import Claim
+from rag_rule_explainer.storing.database import Database
+from rag_rule_explainer.storing.opened import close_all
+from tests.benchmarks.ratios import show
+from tests.postgres import Server, private_server
+
+pytestmark = pytest.mark.benchmark
+PROBES = 10_000
+ROUNDS = 3
+IDS = tuple(f"document-{n}.pdf" for n in range(4))
+ANSWER = Answer(
+    "The guideline recommends no medicine for this, and pacing instead. " * 2, usage={"in": 812}
+)
+PACKED = (json.dumps(IDS).encode(), json.dumps({"text": ANSWER.text, "usage": ANSWER.usage}).encode())
+_numbers = itertools.count()
+COLUMNS = "arrangement, sample, question, ids, answer, latency, stored"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with private_server(in_memory=False) as server:
+        yield server
+
+
+def key(run: int, number: int) -> tuple[str, ...]:
+    return tuple(f"{run:08x}{number:022x}{place:02x}" for place in range(len(IDS)))
+
+
+def probed(store: Store, run: int, concurrency: int) -> tuple[float, int]:
+    """Seconds, and how many commits they took."""
+    answers = store.open().answers("Which medicine helps?")
+
+    async def worker(numbers: Sequence[int]) -> None:
+        for number in numbers:
+            claim = await answers.take(key(run, number), IDS)
+            assert isinstance(claim, Claim)
+            await claim.put(ANSWER, 1.25)
+
+    async def workers() -> float:
+        started = time.perf_counter()
+        await asyncio.gather(*(worker(range(n, PROBES, concurrency)) for n in range(concurrency)))
+        return time.perf_counter() - started
+
+    before = answers.commits
+    return asyncio.run(workers()), answers.commits - before
+
+
+def bare(store: Store, run: int, commits: int) -> float:
+    """Seconds that inserting as many rows takes, in as many commits."""
+    rows = [(f"{run:016x}{number * 2_654_435_761 % 2**64:016x}", number) for number in range(PROBES)]
+    bounds = [PROBES * turn // commits for turn in range(commits + 1)]
+    connection = Database(Address.of(store.url)).connect()
+    insert = inserted if connection.dialect.name == "sqlite" else inserted_at_once
+    started = time.perf_counter()
+    for first, last in itertools.pairwise(bounds):
+        with connection.begin():
+            if first < last:
+                insert(connection, [(name, 0, 1, *PACKED, 1.25, 1e9) for name, _ in rows[first:last]])
+            else:
+                insert(
+                    connection,
+                    [(f"{run:015x}-{first:08}{time.perf_counter_ns()}", 0, 1, *PACKED, 1.25, 1e9)],
+                )
+    seconds = time.perf_counter() - started
+    connection.close()
+    return seconds
+
+
+def inserted(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
+    connection.exec_driver_sql(f"INSERT INTO rag_rules_answers ({COLUMNS}) VALUES (?,?,?,?,?,?,?)", rows)  # noqa: S608
+
+
+def inserted_at_once(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
+    values = ",".join(["(%s,%s,%s,%s,%s,%s,%s)"] * len(rows))
+    connection.exec_driver_sql(
+        f"INSERT INTO rag_rules_answers ({COLUMNS}) VALUES {values}",  # noqa: S608
+        tuple(itertools.chain.from_iterable(rows)),
+    )
+
+
+@pytest.mark.parametrize("concurrency", [8, 64])
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_what_a_store_adds(
+    kind: str, concurrency: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    ours: list[float] = []
+    theirs: list[float] = []
+    commits = 0
+    for run in range(ROUNDS):
+        if kind == "sqlite":
+            one, other = (str(tmp_path / f"{name}{run}.db") for name in ("ours", "theirs"))
+        else:
+            server: Server = request.getfixturevalue("server")
+            one, other = (server.fresh(f"db{next(_numbers)}") for _ in range(2))
+        seconds, commits = probed(Store(one, "bench"), run, concurrency)
+        ours.append(seconds)
+        Store(other, "bench").open()
+        theirs.append(bare(Store(other, "bench"), run, commits))
+        close_all()
+    title = f"{kind}: {PROBES} probes, {concurrency} at once, {commits} commits"
+    show(title, "bare", ours, theirs, bar=1.5)
+    print(f"  a probe costs {1e6 * min(ours) / PROBES:.0f} µs")
