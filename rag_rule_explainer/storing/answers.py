@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import InvalidInput
 from ..verdicts import Answer
 from .digests import Keys, NotStorable, digest
-from .encoding import StoredAnswer, packed, packed_answer, storable, unpacked_answer
+from .encoding import StoredAnswer, packed, packed_answer, packed_ids, storable, unpacked_answer
 from .rows import Subject
 from .tickets import Put, Release, Take, Ticket
 from .writer import Writer
@@ -41,7 +41,7 @@ class Answers:
             raise InvalidInput(f"an arrangement cannot be stored under {key!r}: {error}") from error
         loop, submit = asyncio.get_running_loop(), self._writer.submit
         future: asyncio.Future[Any] = loop.create_future()
-        take = Take(loop, future, (digits, sample), self._question, ids, self._lease, submit)
+        take = Take(loop, future, (digits, sample), self._question, packed_ids(ids), self._lease, submit)
         try:
             row = await told(self._writer, take)
         except asyncio.CancelledError:

@@ -1,6 +1,7 @@
 """Connections to the database of one address, set up as a store needs them."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from ..errors import MissingExtra, StoreFailed
@@ -90,7 +91,7 @@ class Database:
         """What the database raises becomes a StoreFailed."""
         try:
             yield
-        except (SQLAlchemyError, OSError) as error:
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise failed(self.shown, error) from error
 
     def decoded(self, decode: Callable[[object], Result], content: object) -> Result:
@@ -113,14 +114,14 @@ class Database:
 
 
 def patiently(
-    work: Callable[[], Result], is_worth_waiting_for: Callable[[DBAPIError], bool] = is_passing
+    work: Callable[[], Result], is_worth_waiting_for: Callable[[Exception], bool] = is_passing
 ) -> Result:
     """Does the work, again and again for a while where something passing is in the way."""
     until, pause = time.monotonic() + PATIENCE, 0.02
     while True:
         try:
             return work()
-        except DBAPIError as error:
+        except Exception as error:
             if not is_worth_waiting_for(error) or time.monotonic() > until:
                 raise
         time.sleep(pause)
@@ -135,7 +136,11 @@ def _engine(address: Address) -> Engine:
             raise MissingExtra.naming("postgres", f"the store {address.shown}")
         raise MissingExtra(f"the store {address.shown} needs: pip install {address.driver}")
     try:
-        engine = create_engine(make_url(address.target), poolclass=NullPool)
+        url = make_url(address.target)
+        # What never leaves the machine is never encrypted, and preparing to takes pg8000 a while.
+        plain = address.driver == "pg8000" and "unix_sock" in url.query
+        arguments = {"ssl_context": False} if plain else {}
+        engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
     except (SQLAlchemyError, ValueError, TypeError) as error:
         raise StoreFailed(
             f"the url of the store {address.shown} cannot be read; write special characters in its "
@@ -163,8 +168,7 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
 
 def _begin(connection: Connection) -> None:
     if not connection.get_execution_options().get("outside"):
-        # IMMEDIATE: a transaction that only turns into a writing one later may find that it cannot.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        sqlite.begin(connection)
 
 
 def _set_session(connection: Any, _record: Any) -> None:

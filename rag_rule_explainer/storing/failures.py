@@ -1,5 +1,6 @@
 """What went wrong in a database, in words that say what to do."""
 
+import sqlite3
 from typing import Any, cast
 
 from sqlalchemy.exc import DBAPIError
@@ -17,12 +18,18 @@ _ADVICE = (
     ("is full", "free some space"),
     ("No space left", "free some space"),
     ("locked", "see what else uses it for so long"),
+    ("lock timeout", "see what else uses it for so long"),
     ("authentication", "check the user and the password"),
     ("permission denied", "grant the user the right to make and change tables there"),
     ("does not exist", "check the names of the user and the database in its url"),
     ("communication error", "check that the server is up and that its url is right"),
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
+    # What is left of a refusal where the server hung up before it was read.
+    (
+        "network error",
+        "check that the server is up, and the names of the user and the database in its url",
+    ),
     ("connection", "check that the server is up"),
 )
 _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
@@ -36,15 +43,23 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
     return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {told}")
 
 
-def is_passing(error: DBAPIError) -> bool:
+def is_passing(error: Exception) -> bool:
     """True iff somebody else was in the way, and the same is worth another try."""
-    return _state(error.orig) in _PASSING or any(sign in message(error) for sign in ("locked", "is busy"))
+    if isinstance(error, DBAPIError):
+        return _state(error.orig) in _PASSING or _is_locked(error)
+    return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
-def is_broken(error: DBAPIError) -> bool:
+def is_broken(error: Exception) -> bool:
     """True iff there is no connection any more, or none to be had."""
+    if not isinstance(error, DBAPIError):
+        return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
     return error.connection_invalidated or any(sign in message(error) for sign in signs)
+
+
+def _is_locked(error: Exception) -> bool:
+    return any(sign in message(error) for sign in ("is locked", "is busy"))
 
 
 def message(error: BaseException) -> str:

@@ -27,7 +27,7 @@ class Take(Ticket):
 
     key: Key
     question: Subject
-    ids: tuple[str, ...]
+    ids: bytes
     lease: float
     give_back: "Callable[[Release], None]"
 

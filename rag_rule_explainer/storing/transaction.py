@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from . import statements
 from .database import Database
-from .encoding import Corrupted, packed_ids, unpacked_number
+from .encoding import Corrupted, unpacked_number
 from .failures import corrupted
 from .flights import Batch, Flight, Landed
 from .owners import is_dead
@@ -112,4 +112,4 @@ def _read(connection: Connection, database: Database, keys: Iterable[Key]) -> di
 
 
 def _claim_row(take: Take, now: float) -> ClaimRow:
-    return ClaimRow(take.key, take.question.digest, packed_ids(take.ids), now + take.lease)
+    return ClaimRow(take.key, take.question.digest, take.ids, now + take.lease)

@@ -4,6 +4,7 @@ It takes whatever is queued, does it in one transaction, commits, and only then 
 nobody uses an answer before it is committed, and many answers share one commit.
 """
 
+import sqlite3
 import threading
 import time
 from functools import partial
@@ -11,7 +12,7 @@ from math import inf
 from queue import Empty, SimpleQueue
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StoreFailed
 from .database import Database, patiently
@@ -22,7 +23,7 @@ from .tickets import Release, Stop, Ticket, Wanted, tell
 from .transaction import perform
 
 
-def _may_come_back(error: DBAPIError) -> bool:
+def _may_come_back(error: Exception) -> bool:
     # It was there before, so this may be no more than a restart.
     return is_passing(error) or is_broken(error)
 
@@ -120,5 +121,5 @@ class Writer:
         if connection is not None:
             try:
                 connection.close()
-            except SQLAlchemyError:
+            except (SQLAlchemyError, sqlite3.Error):
                 connection.invalidate()

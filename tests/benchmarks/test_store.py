@@ -48,10 +48,11 @@ def key(run: int, number: int) -> tuple[str, ...]:
 def probed(store: Store, run: int, concurrency: int) -> tuple[float, int]:
     """Seconds, and how many commits they took."""
     answers = store.open().answers("Which medicine helps?")
+    keys = [key(run, number) for number in range(PROBES)]
 
     async def worker(numbers: Sequence[int]) -> None:
         for number in numbers:
-            claim = await answers.take(key(run, number), IDS)
+            claim = await answers.take(keys[number], IDS)
             assert isinstance(claim, Claim)
             await claim.put(ANSWER, 1.25)
 

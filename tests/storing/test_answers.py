@@ -3,9 +3,12 @@
 import asyncio
 import gc
 import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import Connection, Engine, event
 
 from rag_rule_explainer import Answer, InvalidInput, Judgement, Store, StoreFailed, Verdict
 from rag_rule_explainer.storing.answers import Claim
@@ -46,6 +49,19 @@ async def test_another_question_namespace_arrangement_or_sample_is_another_answe
     assert await answered(answers(store), 1) == Answer("yes")
 
 
+@pytest.fixture
+def slow_commits() -> Iterator[None]:
+    """Every commit takes a while: who is told too early can be seen."""
+
+    def wait(_connection: Connection) -> None:
+        time.sleep(0.05)
+
+    event.listen(Engine, "commit", wait)
+    yield
+    event.remove(Engine, "commit", wait)
+
+
+@pytest.mark.usefixtures("slow_commits")
 async def test_it_is_committed_when_put_returns(store: Store) -> None:
     mine = answers(store)
     for number in range(5):
@@ -56,6 +72,7 @@ async def test_it_is_committed_when_put_returns(store: Store) -> None:
         assert rows(store, CLAIMED) == [(0,)]
 
 
+@pytest.mark.usefixtures("slow_commits")
 async def test_who_waits_for_an_answer_gets_it_when_it_is_committed(store: Store) -> None:
     mine = answers(store)
     claim = await claimed(mine, 1)
@@ -159,6 +176,18 @@ async def test_who_is_cancelled_after_being_granted_leaves_no_claim(store: Store
     await within(5, again)
 
 
+async def test_who_is_cancelled_just_before_being_told_leaves_no_claim(store: Store) -> None:
+    mine = answers(store)
+    task = asyncio.create_task(mine.take(key(1), ()))
+    await asyncio.sleep(0)
+    while mine.commits < 1:
+        time.sleep(0.01)  # noqa: ASYNC251
+    task.cancel()
+    again = asyncio.create_task(claimed(mine, 1))
+    await within(5, again)
+    assert task.cancelled()
+
+
 def test_a_loop_that_ends_leaves_no_claim(store: Store) -> None:
     mine = answers(store)
     claim = asyncio.run(claimed(mine, 1))
@@ -228,6 +257,12 @@ async def test_texts_are_just_texts(url: str, text: str) -> None:
     live = store.open()
     await live.put_judgement(text, (text,), Judgement(Verdict.HOLDS, text))
     assert await live.judgement(text, (text,)) == Judgement(Verdict.HOLDS, text)
+
+
+@pytest.mark.usefixtures("slow_commits")
+async def test_a_judgement_is_committed_when_it_was_put(store: Store) -> None:
+    await store.open().put_judgement("a judge", 1, Judgement(Verdict.HOLDS))
+    assert rows(store, "SELECT count(*) FROM rag_rules_judgements") == [(1,)]
 
 
 async def test_judgements_are_known_by_namespace_predicate_and_memo(store: Store) -> None:

@@ -97,7 +97,6 @@ class Sly(str):
         float("nan"),
         float("inf"),
         Colour.RED,
-        Sly("text"),
         object(),
         b"bytes",
         {"deep": {"a": object()}},
@@ -115,6 +114,11 @@ def test_what_is_too_long_or_nested_too_deeply_comes_back_as_json_says_it() -> N
     for value in (10**5000, endless, json.loads("[" * 500 + "]" * 500)):
         kept = storable(Answer("text", value))
         assert unpacked_answer(packed_answer(kept)) == kept
+
+
+def test_no_code_of_a_value_is_run() -> None:
+    back = unpacked_answer(packed_answer(storable(Answer("text", [Sly("text")]))))
+    assert type(back.value[0]) is str
 
 
 def test_odd_fields_of_an_answer_are_kept_as_far_as_possible() -> None:

@@ -13,10 +13,8 @@ from rag_rule_explainer.storing.owners import is_dead, new_owner, retire
 from tests.storing.asking import (
     answered,
     answers,
-    asked,
     change,
     claimed,
-    key,
     process,
     rows,
     within,
