@@ -39,6 +39,8 @@ _SESSION = (
     "SET lock_timeout = '10s'",
     # Without statistics the planner would read a table of any size to find a few keys.
     "SET enable_seqscan = off",
+    # Where a table has to be read all the same, that looks so expensive that it would be compiled first.
+    "SET jit = off",
 )
 _SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 

@@ -5,7 +5,7 @@ import enum
 import json
 from collections.abc import Hashable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -142,11 +142,11 @@ def test_equal_keys_alone_have_equal_digests(one: Hashable, other: Hashable) -> 
     assert Keys("begins").of(one) == Keys("begins").of(one)
 
 
-def repr_of(key: object) -> str:
+def repr_of(key: Any) -> str:
     if isinstance(key, frozenset):
-        return f"frozenset({sorted(map(repr_of, key))})"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return f"frozenset({sorted(map(repr_of, cast('frozenset[Any]', key)))})"
     if isinstance(key, tuple):
-        return f"({[repr_of(each) for each in key]})"  # pyright: ignore[reportUnknownVariableType]
+        return f"({[repr_of(each) for each in cast('tuple[Any, ...]', key)]})"
     return repr(key)
 
 
