@@ -75,7 +75,7 @@ def opened(store: Store) -> Opened:
     key = os.getpid(), address.identity
     with _opening:
         writer, file = _writers.get(key, (None, None))
-        if writer is None or file != _file(address):
+        if writer is None or not writer.serves or file != _file(address):
             if writer is not None:
                 writer.stop()
             database = Database(address)

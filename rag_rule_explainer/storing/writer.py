@@ -46,6 +46,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="rag-rule-store", daemon=True)
         self._thread.start()
 
+    @property
+    def serves(self) -> bool:
+        """True until it is stopped."""
+        return not self._stopped
+
     def submit(self, wanted: Wanted) -> None:
         """Queues it; thread-safe, never blocks. Raises StoreFailed after the writer was stopped."""
         if self._stopped and not isinstance(wanted, (Release, Stop)):
