@@ -1,14 +1,14 @@
-"""Chat completions as OpenAI writes them: from the parsed body of a request to that of a response."""
+"""Chat completions as OpenAI writes them, whole and spoilt."""
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from ..reader import parse_prompt, read
-
-Body: TypeAlias = dict[str, Any]
+from .faults import Fault
+from .messages import Body, entries, prompt
+from .responses import Response, Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,110 +17,102 @@ class Completion:
 
     ``text``: None is sent as null. ``finish_reason``: None ends a stream after the text, cleanly and in
     the middle, as a proxy does whose connection broke. ``tool_calls``: as OpenAI writes them, such as
-    ``{"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}``.
+    ``{"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}``. ``fault``:
+    what befalls it.
     """
 
     text: str | None
     finish_reason: str | None = "stop"
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    fault: Fault | None = None
+
+    @classmethod
+    def of(cls, said: "str | Completion | Fault") -> "Completion":
+        """What a script says, as a completion; a fault befalls a sentence."""
+        if isinstance(said, Fault):
+            return cls("This sentence was to arrive in full.", fault=said)
+        return cls(said) if isinstance(said, str) else said
 
 
-Script: TypeAlias = Callable[[Body], "str | Completion"]
+Script: TypeAlias = Callable[[Body], "str | Completion | Fault"]
 """What is answered to a request, given as its parsed JSON body."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What goes back over the wire."""
+def completion(body: Body, said: Completion, number: int, cached: int | None) -> Response:
+    """The response that says so; tokens are counted as words apart by white space.
 
-    status: int
-    content_type: str
-    content: bytes
-
-    @classmethod
-    def of(cls, payload: Mapping[str, Any], status: int = 200) -> "Response":
-        """The payload as JSON."""
-        return cls(status, "application/json", json.dumps(payload).encode())
-
-    @classmethod
-    def refusing(cls, status: int, why: str) -> "Response":
-        """An error."""
-        kind = "invalid_request_error" if status < 500 else "server_error"
-        return cls.of({"error": {"message": why, "type": kind, "param": None, "code": None}}, status)
-
-
-class Refused(Exception):
-    """A request that is not answered: with which HTTP status, and why."""
-
-    def __init__(self, status: int, why: str) -> None:
-        self.status = status
-        super().__init__(why)
-
-
-def understood(content: bytes) -> Body:
-    """The body of a request. Raises Refused for what is no JSON object with a list of messages."""
-    try:
-        body: Any = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise Refused(400, f"not JSON: {type(error).__name__}") from error
-    if not isinstance(body, dict) or not isinstance(cast("Body", body).get("messages"), list):
-        raise Refused(400, "not an object with a list of messages")
-    return cast("Body", body)
-
-
-def read_offline(body: Body) -> str:
-    """The offline reader's answer to all messages as one prompt. Raises Refused if nothing is asked."""
-    try:
-        task = parse_prompt(_prompt(body))
-    except ValueError as error:
-        raise Refused(400, str(error)) from error
-    return read(task.question, task.passages)
-
-
-def completion(body: Body, said: str | Completion, number: int) -> Response:
-    """The response that says so; tokens are counted as words apart by white space."""
-    reply = Completion(said) if isinstance(said, str) else said
-    asked, told = len(_prompt(body).split()), len((reply.text or "").split())
-    usage = {"prompt_tokens": asked, "completion_tokens": told, "total_tokens": asked + told}
+    ``cached``: how many of the prompt were held in a cache; None leaves the usage without such details.
+    """
+    spoil = _SPOILT.get(said.fault) if said.fault else None
+    reply = spoil(said) if spoil else said
+    tokens = Tokens(len(prompt(body).split()), len((reply.text or "").split()), cached or 0)
     identity = {
         "id": f"chatcmpl-{number}",
         "created": int(time.time()),
         "model": str(body.get("model", "")),
     }
-    if body.get("stream"):
-        return _streamed(identity, reply, usage)
+    usage = _usage(tokens, detailed=cached is not None)
+    if not body.get("stream") or reply.fault is Fault.MALFORMED_JSON:
+        return _sent("application/json", [_whole(identity, reply, usage)], reply, tokens)
+    asked_for = entries(body.get("stream_options")).get("include_usage") is not False
+    events = _events(identity, reply, {"usage": usage} if asked_for else None)
+    pieces = [f"data: {event}\n\n" for event in events]
+    return _sent("text/event-stream", pieces, reply, tokens if reply.finish_reason else None)
+
+
+def _usage(tokens: Tokens, *, detailed: bool) -> Mapping[str, Any]:
+    asked, told = tokens.prompt, tokens.completion
+    usage = {"prompt_tokens": asked, "completion_tokens": told, "total_tokens": asked + told}
+    details = {"prompt_tokens_details": {"cached_tokens": tokens.cached, "audio_tokens": 0}}
+    return usage | details if detailed else usage
+
+
+def _whole(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, Any]) -> str:
     message: Body = {"role": "assistant", "content": reply.text, "refusal": None}
     if reply.tool_calls:
         message["tool_calls"] = list(reply.tool_calls)
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}
-    return Response.of({**identity, "object": "chat.completion", "choices": [choice], "usage": usage})
+    choices = [] if reply.fault is Fault.NO_CHOICES else [choice]
+    return json.dumps({**identity, "object": "chat.completion", "choices": choices, "usage": usage})
 
 
-def _streamed(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, int]) -> Response:
+def _events(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, Any] | None) -> list[str]:
     def chunk(*deltas: tuple[Mapping[str, Any], str | None], **more: Any) -> str:
-        choices = [{"index": 0, "delta": delta, "finish_reason": why} for delta, why in deltas]
+        told = () if reply.fault is Fault.NO_CHOICES else deltas
+        choices = [{"index": 0, "delta": delta, "finish_reason": why} for delta, why in told]
         return json.dumps({**identity, "object": "chat.completion.chunk", "choices": choices, **more})
 
     delta: Body = {"role": "assistant", "content": reply.text}
     if reply.tool_calls:
         delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(reply.tool_calls)]
-    said = chunk((delta, None))
-    rest = (chunk(({}, reply.finish_reason)), chunk(usage=usage)) if reply.finish_reason else ()
-    events = (said, *rest, "[DONE]")
-    return Response(200, "text/event-stream", "".join(f"data: {each}\n\n" for each in events).encode())
+    events = [chunk((delta, None))]
+    if reply.finish_reason:
+        events.append(chunk(({}, reply.finish_reason)))
+        events += [chunk(**usage)] if usage else []
+    return [*events, "[DONE]"]
 
 
-def _prompt(body: Body) -> str:
-    return "\n\n".join(part for message in body["messages"] for part in _texts(message))
+def _sent(kind: str, pieces: Sequence[str], reply: Completion, tokens: Tokens | None) -> Response:
+    """The pieces, of which no more than half of the second arrives where they are to break."""
+    content = "".join(pieces).encode()
+    *before, broken = pieces[:2]
+    kept = sum(map(len, before)) + len(broken) // 2
+    if reply.fault is Fault.MALFORMED_JSON:
+        return Response(200, kind, content[:kept], fault=reply.fault)
+    if reply.fault is Fault.BROKEN_STREAM:
+        return Response(200, kind, content[:kept], missing=len(content) - kept, fault=reply.fault)
+    return Response(200, kind, content, tokens=tokens, fault=reply.fault)
 
 
-def _texts(message: object) -> Iterator[str]:
-    """The text of a message, or of the parts that it consists of; nothing for anything else."""
-    content: object = _entries(message).get("content")
-    parts = cast("list[object]", content) if isinstance(content, list) else [{"text": content}]
-    texts = (_entries(part).get("text") for part in parts)
-    return (text for text in texts if isinstance(text, str))
+def _half(text: str | None) -> str | None:
+    return text and text[: (len(text) + 1) // 2]
 
 
-def _entries(given: object) -> Body:
-    return cast("Body", given) if isinstance(given, dict) else {}
+_SPOILT: Mapping[Fault, Callable[[Completion], Completion]] = {
+    Fault.HALF_STREAM: lambda said: replace(said, text=_half(said.text), finish_reason=None),
+    Fault.BROKEN_STREAM: lambda said: replace(said, text=_half(said.text)),
+    Fault.NULL_CONTENT: lambda said: Completion(None, fault=said.fault),
+    Fault.EMPTY_TEXT: lambda said: Completion("", fault=said.fault),
+    Fault.CUT_OFF: lambda said: replace(said, text=_half(said.text), finish_reason="length"),
+}
+"""What the faults do to a reply that do something to it, and not to its bytes."""
