@@ -57,7 +57,7 @@ def completion(body: Body, said: Completion, number: int, cached: int | None) ->
     asked_for = entries(body.get("stream_options")).get("include_usage") is not False
     events = _events(identity, reply, {"usage": usage} if asked_for else None)
     pieces = [f"data: {event}\n\n" for event in events]
-    return _sent("text/event-stream", pieces, reply, tokens if reply.finish_reason else None)
+    return _sent("text/event-stream", pieces, reply, tokens)
 
 
 def _usage(tokens: Tokens, *, detailed: bool) -> Mapping[str, Any]:
@@ -92,7 +92,7 @@ def _events(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, 
     return [*events, "[DONE]"]
 
 
-def _sent(kind: str, pieces: Sequence[str], reply: Completion, tokens: Tokens | None) -> Response:
+def _sent(kind: str, pieces: Sequence[str], reply: Completion, tokens: Tokens) -> Response:
     """The pieces, of which no more than half of the second arrives where they are to break."""
     content = "".join(pieces).encode()
     *before, broken = pieces[:2]
@@ -101,7 +101,8 @@ def _sent(kind: str, pieces: Sequence[str], reply: Completion, tokens: Tokens | 
         return Response(200, kind, content[:kept], fault=reply.fault)
     if reply.fault is Fault.BROKEN_STREAM:
         return Response(200, kind, content[:kept], missing=len(content) - kept, fault=reply.fault)
-    return Response(200, kind, content, tokens=tokens, fault=reply.fault)
+    full = tokens if reply.finish_reason else None
+    return Response(200, kind, content, tokens=full, fault=reply.fault)
 
 
 def _half(text: str | None) -> str | None:
@@ -114,5 +115,6 @@ _SPOILT: Mapping[Fault, Callable[[Completion], Completion]] = {
     Fault.NULL_CONTENT: lambda said: Completion(None, fault=said.fault),
     Fault.EMPTY_TEXT: lambda said: Completion("", fault=said.fault),
     Fault.CUT_OFF: lambda said: replace(said, text=_half(said.text), finish_reason="length"),
+    Fault.NO_CHOICES: lambda said: Completion(None, fault=said.fault),
 }
-"""What the faults do to a reply that do something to it, and not to its bytes."""
+"""What becomes of the reply; the other faults befall its bytes, or come before it."""

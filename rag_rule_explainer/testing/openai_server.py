@@ -79,7 +79,7 @@ class OpenAIServer:
 
     @property
     def paid(self) -> int:
-        """How many completions were sent in full; an empty one, or one cut off at its length, is one."""
+        """How many completions were sent in full, be they empty or cut off at their length."""
         return self._ledger.paid
 
     @property

@@ -46,6 +46,7 @@ class Response:
     def refusing(cls, status: int, why: str, code: str | None = None) -> "Response":
         """An error."""
         kind = "invalid_request_error" if status < 500 else "server_error"
+        kind = "requests" if status == 429 else kind
         return cls.of({"error": {"message": why, "type": kind, "param": None, "code": code}}, status)
 
 
