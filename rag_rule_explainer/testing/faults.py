@@ -10,7 +10,11 @@ from .draws import drawing
 
 
 class Fault(Enum):
-    """A way in which a request fails, or looks answered and is not."""
+    """A way in which a request fails, or looks answered and is not.
+
+    Where nothing is streamed, HALF_STREAM is a completion without a finish_reason, and BROKEN_STREAM a
+    body that is shorter than its Content-Length. Who draws HANG needs a client that times out.
+    """
 
     RATE_LIMITED = "429, with Retry-After"
     SERVER_ERROR = "500"

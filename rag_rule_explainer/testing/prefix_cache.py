@@ -57,7 +57,7 @@ class PrefixCache:
             shared = _shared(following.tokens, prompt[known : known + len(following.tokens)])
             known += shared
             if shared < len(following.tokens):
-                return self._split(following, shared), known
+                return self._split(run, following, shared), known
             run = following
         return run, known
 
@@ -67,10 +67,8 @@ class PrefixCache:
         self._held += len(tokens)
         return added
 
-    def _split(self, run: "_Run", at: int) -> "_Run":
+    def _split(self, before: "_Run", run: "_Run", at: int) -> "_Run":
         """Makes a run of its own of the first tokens; the others stay as old as they are."""
-        before = run.before
-        assert before is not None  # noqa: S101 -- the root has no tokens to split
         head = _Run(run.tokens[:at], before)
         before.continuations[run.tokens[0]] = head
         run.tokens, run.before = run.tokens[at:], head

@@ -3,7 +3,8 @@
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
+from http.client import IncompleteRead
 from threading import active_count
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, PrefixCache, Tokens
 from tests.testing.test_faults import TELLABLE, TEXT, until
-from tests.testing.test_openai_server import PATH, asked, asking, connected, raw
+from tests.testing.test_openai_server import PATH, asked, asking, connected
 
 UNPAID = (
     Fault.RATE_LIMITED,
@@ -77,14 +78,10 @@ def test_the_outcomes_are_in_order_and_the_faults_counted() -> None:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.HANG])
 def test_a_completion_is_paid_if_it_was_sent_in_full(fault: Fault, stream: bool) -> None:
-    body = json.dumps({**asking("?"), "stream": stream})
-    request = f"POST {PATH} HTTP/1.1\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
-    with OpenAIServer(lambda _: fault) as server:
-        if fault is Fault.RESET:
-            with pytest.raises(ConnectionResetError):
-                raw(server, request.encode())
-        else:
-            raw(server, request.encode())
+    with OpenAIServer(lambda _: fault) as server, closing(connected(server)) as connection:
+        with suppress(ConnectionResetError, IncompleteRead):
+            connection.request("POST", PATH, json.dumps({**asking("?"), "stream": stream}))
+            connection.getresponse().read()
         assert server.outcomes == [fault]
         assert server.paid == (fault not in UNPAID)
 

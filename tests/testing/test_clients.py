@@ -10,11 +10,12 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from rag_rule_explainer.testing import Completion, Fault, OpenAIServer, PrefixCache
+from rag_rule_explainer.testing import Fault, OpenAIServer, PrefixCache
+from tests.testing.test_faults import HALF, TEXT, failing, until
 
-TEXT = "The answer is no."
-HALF = "The answe"
-PATIENCE = 0.2
+PATIENCE = 10.0
+SHORT = 0.2
+"""Seconds until a client gives up: what nobody answers need not be waited for."""
 
 FAILING: list[tuple[Fault, bool, type[Exception]]] = [
     (Fault.RATE_LIMITED, False, openai.RateLimitError),
@@ -47,10 +48,6 @@ ANSWERED: list[tuple[Fault, bool, str, str | None]] = [
 """The text and finish_reason that ChatOpenAI returns."""
 
 
-def failing(fault: Fault) -> OpenAIServer:
-    return OpenAIServer(lambda _: Completion(TEXT, fault=fault), retry_after=0.25)
-
-
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx.Client]:
     """One for all: each would read the certificates of this machine anew. It keeps no connection."""
@@ -58,13 +55,15 @@ def http() -> Iterator[httpx.Client]:
         yield client
 
 
-def chat_model(server: OpenAIServer, http: httpx.Client, *, streaming: bool) -> ChatOpenAI:
+def chat_model(
+    server: OpenAIServer, http: httpx.Client, *, streaming: bool, timeout: float = PATIENCE
+) -> ChatOpenAI:
     return ChatOpenAI(
         model="m",
         base_url=server.base_url,
         api_key=SecretStr("x"),
         max_retries=0,
-        timeout=PATIENCE,
+        timeout=timeout,
         streaming=streaming,
         http_client=http,
     )
@@ -94,10 +93,11 @@ def test_every_fault_is_here() -> None:
 def test_chat_openai_raises(
     http: httpx.Client, fault: Fault, streaming: bool, error: type[Exception]
 ) -> None:
+    timeout = SHORT if fault is Fault.HANG else PATIENCE
     with failing(fault) as server:
         with pytest.raises(error) as raised:
-            chat_model(server, http, streaming=streaming).invoke("?")
-        assert server.outcomes == [fault]
+            chat_model(server, http, streaming=streaming, timeout=timeout).invoke("?")
+        until(lambda: server.outcomes == [fault])
     # ChatOpenAI raises subclasses of openai's errors; a ValueError is to be nothing else.
     assert error is not ValueError or raised.type is ValueError
 
@@ -144,7 +144,7 @@ def test_the_seconds_to_wait_can_be_read(http: httpx.Client, streaming: bool) ->
             ask()
         return float(raised.value.response.headers["retry-after"])
 
-    with failing(Fault.RATE_LIMITED) as server:
+    with failing(Fault.RATE_LIMITED, retry_after=0.25) as server:
         model, client = chat_model(server, http, streaming=streaming), openai_client(server, http)
         assert waits(lambda: model.invoke("?")) == 0.25
         assert waits(lambda: list(model.stream("?"))) == 0.25

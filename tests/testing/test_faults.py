@@ -90,7 +90,7 @@ class TestOnTheWire:
             connection.request("POST", PATH, json.dumps({**asking("?"), "stream": stream}))
             with pytest.raises(TimeoutError):
                 connection.getresponse()
-            assert server.outcomes == [Fault.HANG]
+            until(lambda: server.outcomes == [Fault.HANG])
 
 
 @pytest.mark.parametrize(
