@@ -3,6 +3,8 @@
     wanting  --ask-->  asked  --tell-->  told          (each mask goes this way once)
     wanting  ------ verdict already known ----> told   (nothing is asked twice)
 
+    idle  --guess--> guessed --tell--> ahead     (until the miner wants it: then asked, or told)
+
 ``finished``: the miner has returned.  ``stopped``: somebody said stop, or the probe budget is spent
 and everything asked has been told; the miner's last claims stand.
 """
@@ -14,6 +16,7 @@ from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, family, up_closure
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Miner, Mining, Wanted
+from .speculation import Speculation
 
 
 class RuleSearch:
@@ -21,6 +24,7 @@ class RuleSearch:
 
     ``known``: verdicts from an earlier search over the same units; they are never asked again, so a
     search is resumed by starting it anew with the saved verdicts. ``budget``: most probes asked for.
+    ``speculate``: the most of all probes that may be wasted by ``guess``; for miners that probe top-down.
     """
 
     def __init__(
@@ -30,6 +34,7 @@ class RuleSearch:
         *,
         known: Mapping[Mask, Verdict] | None = None,
         budget: int | None = None,
+        speculate: float = 0.0,
     ) -> None:
         self.kind: RuleKind = miner.kind
         self.lattice = lattice
@@ -37,6 +42,9 @@ class RuleSearch:
         self.stop_reason = ""
         self.finished = False
         self._known = dict(known or {})
+        self._speculation = Speculation(miner.kind, lattice, speculate) if speculate else None
+        # Verdicts on guesses that the miner has not asked for, and may never.
+        self._ahead: dict[Mask, Verdict] = {}
         self._budget = budget
         self._spent = 0
         self._in_flight: set[Mask] = set()
@@ -64,12 +72,25 @@ class RuleSearch:
                 asks.append(ask)
         return tuple(asks)
 
+    def guess(self) -> Ask | None:
+        """A mask that will perhaps be needed, to be asked when there is nothing else to do."""
+        if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
+            return None
+        mask = self._speculation.next(self._spent, self._is_taken)
+        if mask is None:
+            return None
+        self._in_flight.add(mask)
+        self._spent += 1
+        return Ask(mask, mask, needed=False)
+
     def tell(self, verdicts: Mapping[Mask, Verdict]) -> None:
         """Takes in verdicts on masks that were asked; a mask told before keeps its first verdict."""
         if not self._in_flight.issuperset(verdicts):
             verdicts = {mask: seen for mask, seen in verdicts.items() if mask in self._in_flight}
         self._in_flight.difference_update(verdicts)
-        if not self.finished:
+        if self._speculation is not None:
+            verdicts = self._put_aside(verdicts, self._speculation)
+        if verdicts and not self.finished:
             self._step(verdicts)
 
     def stop(self, reason: str) -> None:
@@ -87,7 +108,16 @@ class RuleSearch:
         """Concrete subsets the miner needed and has no HOLDS or BREAKS for, in counting order."""
         unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
         open_asks = (mask for mask, ask in self._wanting.items() if ask.needed)
-        return tuple(sorted({*unknown, *self._in_flight, *open_asks}))
+        guessed = self._speculation or ()
+        needed = (mask for mask in self._in_flight if mask not in guessed)
+        return tuple(sorted({*unknown, *needed, *open_asks}))
+
+    @property
+    def wasted(self) -> int:
+        """Guesses that were not needed, as far as that is known: all of them once it is finished."""
+        if self._speculation is None:
+            return 0
+        return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     def evidence(self) -> "Evidence":
         """The verdicts so far, ready to be counted per antecedent."""
@@ -111,10 +141,27 @@ class RuleSearch:
             mask = ask.mask
             if mask in self._known:
                 answered[mask] = self._known[mask]
+            elif self._speculation is not None and mask in self._speculation:
+                self._speculation.confirm(mask)
+                if mask in self._ahead:
+                    answered[mask] = self._ahead.pop(mask)
             elif mask not in self._in_flight and mask not in self.verdicts:
                 self._wanting[mask] = ask
                 heapq.heappush(self._queue, (ask.rank, mask))
         return answered
+
+    def _put_aside(
+        self, verdicts: Mapping[Mask, Verdict], speculation: Speculation
+    ) -> Mapping[Mask, Verdict]:
+        """Keeps verdicts on guesses back; returns those that the miner has asked for."""
+        for mask, verdict in verdicts.items():
+            speculation.learn(mask, verdict)
+        guessed = {mask: verdict for mask, verdict in verdicts.items() if mask in speculation}
+        self._ahead |= guessed
+        return {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
+
+    def _is_taken(self, mask: Mask) -> bool:
+        return any(mask in each for each in (self.verdicts, self._in_flight, self._wanting, self._known))
 
 
 class Evidence:
