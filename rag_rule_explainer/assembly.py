@@ -4,13 +4,16 @@ import platform
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from .explanation import Explanation
-from .findings import Account, Strand, with_relations
+from .findings import MOST_PROBES, Account, Strand, with_relations
 from .jsonable import as_json, encodable, json_object, recorded, recorded_judgement
 from .lattice import Mask
 from .predicates import negation_of
-from .probing.prober import Probe, Tally
+from .probing.bill import Bill, summed
+from .probing.prices import TokensByModel, cost_of
+from .probing.prober import Probe
 from .probing.replaying import Baseline
 from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent
 from .rules import RuleKind
@@ -30,13 +33,15 @@ class Assembly:
     settings: Settings
     choice: Choice
     strands: tuple[Strand, ...]
-    tally: Tally
+    bill: Bill
+    probed: int
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     _probes: dict[Mask, Probe] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._probes = {mask: probe for s in self.strands for mask, probe in s.probes.items()}
+        kept = (item for strand in self.strands for item in strand.probes.items())
+        self._probes = dict(islice(dict(kept).items(), MOST_PROBES))
 
     def explanation(self) -> Explanation:
         """All of it."""
@@ -63,7 +68,7 @@ class Assembly:
             importance=tuple(index for a in accounts for index in a.importance()),
             probes=tuple(self._probe_records()),
             counts=self._counts(),
-            spent=Spent(replays=dict(self.tally.usage)),
+            spent=self._spent(),
             complete=all(account.resolved for account in accounts),
             stop_reason=next((s.stop_reason for s in searches if s.stop_reason), ""),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
@@ -106,23 +111,39 @@ class Assembly:
             }
             yield _probe_record(self._probes[mask], verdicts)
 
+    def _spent(self) -> Spent:
+        bill = self.bill
+        return Spent(
+            replays=summed(bill.spent),
+            judge=summed(bill.judge_spent),
+            replays_cost=self._cost(bill.spent),
+            judge_cost=self._cost(bill.judge_spent),
+        )
+
+    def _cost(self, spent: TokensByModel) -> float | None:
+        return cost_of(spent, self.bill.prices)
+
     def _remarks(self) -> Iterator[str]:
         """What is to be said of answers, each once, with the number of probes it is said of."""
         answers = (probe.reply.answer for probe in self._probes.values())
         notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
             yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
+        if self.probed > len(self._probes):
+            yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
     def _counts(self) -> Counts:
-        tally = self.tally
+        bill = self.bill
         return Counts(
-            probes=len(self._probes),
-            replays=tally.replays,
-            reused=tally.reused,
-            baseline=tally.baseline,
-            repeat_check=tally.repeat_check,
-            samples=tally.samples,
-            retries=tally.retries,
+            probes=self.probed,
+            replays=bill.replays,
+            reused=bill.reused,
+            baseline=bill.baseline,
+            repeat_check=bill.repeat_check,
+            samples=bill.samples,
+            retries=bill.retries,
+            stored=bill.stored,
+            wasted=sum(strand.search.wasted for strand in self.strands),
         )
 
 

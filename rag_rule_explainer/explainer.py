@@ -1,12 +1,13 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from typing_extensions import Unpack
 
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
+from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress, together
 from .rules import RuleKind
@@ -17,16 +18,18 @@ from .verdicts import Answer
 if TYPE_CHECKING:
     from .explanation import Explanation
     from .inquiry import Inquiry
+    from .probing.limiter import Limiter
 
 
 class Explainer:
     """Explains answers of one application by rules.
 
-    ``replay``: runs the application on a question and the sources it is given, sync or async, and
-    returns a str or an Answer. ``predicate``: the condition of retention rules. ``omission_predicate``:
-    that of omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``),
-    field by field, or both; see ``Settings``. All that one explainer has in flight at a time, over
-    threads and loops together, is bounded by ``concurrency``.
+    ``replay``: runs the application on a question and the sources it is given, sync or async, and returns
+    a str or an Answer. ``predicate``: the condition of retention rules. ``omission_predicate``: that of
+    omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``), field by
+    field, or both; see ``Settings``. All that one explainer has in flight at a time, over threads and
+    loops together, is bounded by ``concurrency``; all that several have, by a ``limiter`` that they
+    share.
 
     Raises InvalidInput for settings or predicates that cannot be used.
     """
@@ -39,6 +42,7 @@ class Explainer:
         omission_predicate: PredicateLike | None = None,
         settings: Settings | None = None,
         progress: Progress | None = None,
+        limiter: "Limiter | None" = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         self.replay = replay
@@ -51,7 +55,9 @@ class Explainer:
         # The engine and its event loop are loaded when first needed, not on import.
         from .probing.limiter import Limiter
 
-        self.limiter = Limiter(self.settings.concurrency)
+        if not isinstance(limiter, (Limiter, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"limiter is {limiter!r}; give a Limiter(size), or concurrency= alone")
+        self.limiter = limiter or Limiter(self.settings.concurrency)
 
     def explain(
         self,
@@ -62,13 +68,16 @@ class Explainer:
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """Every minimal rule of the answer to ``question``, blocking until it is known.
 
         ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them, from
         a log; the application is asked where it is not given. If it answers otherwise now, that is the
-        first of the explanation's warnings. ``pinned``: ids of sources that are always retained and in
-        no rule. ``progress``: told of this call, beside the explainer's own.
+        first of the explanation's warnings. ``pinned``: ids of sources that are always retained and in no
+        rule. ``progress``: told of this call, beside the explainer's own. ``judge``: the tokens that a
+        judge in the predicate has spent so far, where somebody counts them; they count for ``limits`` as
+        well.
 
         A sync ``replay`` runs in ``concurrency`` threads, an async one on one private loop that lives as
         long as the process, both in a copy of the caller's context. May be called inside a running loop.
@@ -78,7 +87,7 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress)
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
         return run_blocking(inquiry.explanation(), inquiry.interrupt)
 
     async def aexplain(
@@ -90,9 +99,12 @@ class Explainer:
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        return await self._inquiry(question, sources, baseline, replay, pinned, progress).explanation()
+        return await self._inquiry(
+            question, sources, baseline, replay, pinned, progress, judge
+        ).explanation()
 
     def _inquiry(
         self,
@@ -102,6 +114,7 @@ class Explainer:
         replay: Replay | None,
         pinned: Iterable[str],
         progress: Progress | None,
+        judge: Callable[[], TokensByModel] | None,
     ) -> "Inquiry":
         from .inquiry import Inquiry
 
@@ -123,4 +136,5 @@ class Explainer:
             settings=self.settings,
             choice=choose(self.settings, source_set.lattice.size),
             progress=together(self.progress, progress),
+            judge=judge,
         )

@@ -14,14 +14,39 @@ from .rules import RuleKind
 from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
 
+MOST_PROBES = 4096
+"""How many an explanation keeps: all subsets of 12 sources."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strand:
-    """One search, how its predicate is judged, and its probes by mask."""
+    """One search, how its predicate is judged, and its probes by mask, ``MOST_PROBES`` of them.
+
+    Those that break or are unknown are kept before those that hold, which say the least.
+    """
 
     search: RuleSearch
     judging: Judging
-    probes: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
+    _telling: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
+    _holding: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
+
+    def keep(self, mask: Mask, probe: Probe) -> None:
+        """Keeps a probe, as long as there is room for it."""
+        holds = probe.judgement.verdict is Verdict.HOLDS
+        if len(self._telling) + len(self._holding) >= MOST_PROBES:
+            if holds or not self._holding:
+                return
+            self._holding.popitem()
+        (self._holding if holds else self._telling)[mask] = probe
+
+    def get(self, mask: Mask) -> Probe | None:
+        """The probe of a mask, where it was made and kept."""
+        return self._telling.get(mask) or self._holding.get(mask)
+
+    @property
+    def probes(self) -> dict[Mask, Probe]:
+        """Those that are kept; first those that say the most."""
+        return {**self._telling, **self._holding}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +170,12 @@ class Account:
         return self.kind.subset(self.search.lattice, antecedent)
 
     def _answer(self, antecedent: Mask) -> str | None:
-        probe = self.strand.probes.get(self._subset(antecedent))
+        probe = self.strand.get(self._subset(antecedent))
         answer = probe.reply.answer if probe else None
         return encodable(answer.text) if answer else None
 
     def _why_unknown(self, mask: Mask) -> str:
-        probe = self.strand.probes.get(mask)
+        probe = self.strand.get(mask)
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
     def _is_minimal(self, antecedent: Mask, claimed: set[Mask]) -> bool | None:

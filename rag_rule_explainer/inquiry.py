@@ -1,6 +1,6 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .assembly import Assembly
@@ -11,12 +11,15 @@ from .lattice import Mask
 from .mining import RuleSearch
 from .predicates import Predicate
 from .printable import shortened
+from .probing.bill import Bill
 from .probing.drivers import drive
 from .probing.judging import Judging, described, judgings
 from .probing.limiter import Limiter
 from .probing.limits import LimitReached
+from .probing.prices import TokensByModel
 from .probing.prober import Prober, Reply
 from .probing.replaying import Baseline, Replay
+from .probing.retries import Retries
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
@@ -42,12 +45,12 @@ class Inquiry:
     settings: Settings
     choice: Choice
     progress: Progress | None = None
+    judge: Callable[[], TokensByModel] | None = None
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
-    _failures: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         settings, lattice = self.settings, self.sources.lattice
@@ -55,12 +58,14 @@ class Inquiry:
             self.question,
             self.replay,
             limiter=self.limiter,
-            limits=self.choice.limits,
+            bill=Bill(self.choice.limits, settings.prices, self.judge),
+            retries=Retries.of(settings.retries),
+            timeout=settings.timeout,
             reuse_answers=settings.reuse_answers,
             answer_without_sources=settings.answer_without_sources,
         )
         strands = (
-            Strand(RuleSearch(self.choice.miner(kind, minimal=settings.minimal), lattice), judging)
+            Strand(self.choice.search(kind, lattice, settings), judging)
             for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
         )
         self._strands = {strand.search: strand for strand in strands}
@@ -73,7 +78,13 @@ class Inquiry:
             await self._check_repeatable(baseline)
         except LimitReached as limit:
             self._stop(str(limit))
-        await drive(tuple(self._strands), self._probe, self.settings.concurrency)
+        await drive(
+            tuple(self._strands),
+            self._probe,
+            self.limiter.size,
+            stop=self._stop,
+            lockstep=self.settings.lockstep,
+        )
         return Assembly(
             question=self.question,
             sources=self.sources,
@@ -81,7 +92,8 @@ class Inquiry:
             settings=self.settings,
             choice=self.choice,
             strands=tuple(self._strands.values()),
-            tally=self._prober.tally,
+            bill=self._prober.bill,
+            probed=len(self._probed),
             warnings=(*self.warnings, *baseline.warnings),
             notes=tuple(self.notes),
         ).explanation()
@@ -93,15 +105,16 @@ class Inquiry:
     def _stop(self, reason: str) -> None:
         for search in self._strands:
             search.stop(reason)
+        self._prober.stop(reason)
 
     @property
     def _full(self) -> Arrangement:
         return Arrangement.of(self.sources, self.sources.lattice.full)
 
     async def _baseline(self) -> Baseline:
-        tally = self._prober.tally
+        bill = self._prober.bill
         if self.baseline is None:
-            tally.baseline += 1
+            bill.baseline += 1
             reply = await self._prober.run(self._full)
             if isinstance(reply.cause, RagRuleError):
                 raise reply.cause
@@ -113,8 +126,8 @@ class Inquiry:
             baseline = Baseline(reply.answer, reply.answer, replays=1)
         else:
             baseline = self.baseline
-            tally.baseline += baseline.replays
-            tally.spend(baseline.usage)
+            bill.baseline += baseline.replays
+            bill.spend(baseline.usage, baseline.models)
         self._prober.baseline = baseline.answer
         if baseline.current is not None:
             # Otherwise the full set is probed like any other.
@@ -131,8 +144,8 @@ class Inquiry:
             await self._compare_with_log(baseline.answer, first)
         if not self.settings.check_repeatable and (first is not None or not baseline.logged):
             return
-        self._prober.charge()
-        self._prober.tally.repeat_check += 1
+        self._prober.bill.charge()
+        self._prober.bill.repeat_check += 1
         reply = await self._prober.run(self._full)
         if reply.answer is None:
             self.notes.append(f"the repeat check failed: {reply.error}")
@@ -184,11 +197,12 @@ class Inquiry:
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
         strand = self._strands[search]
         probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
-        strand.probes[mask] = probe if self.settings.reuse_answers else probe.without_answer()
+        strand.keep(mask, probe if self.settings.reuse_answers else probe.without_answer())
+        self._probed.add(mask)
         if self.progress is not None:
-            self._probed.add(mask)
-            self._failures += probe.reply.answer is None
             self._tell(self.progress)
+        if probe.reply.cause is not None:
+            self._prober.check_alive(probe.reply)
         return probe.judgement.verdict
 
     def _tell(self, progress: Progress) -> None:
@@ -199,6 +213,18 @@ class Inquiry:
             self.notes.append(f"progress was no longer told: {described(error)}")
 
     def _report(self) -> ProgressReport:
-        upper_bound = len(self.sources.lattice.masks())
-        replays = self._prober.tally.replays
-        return ProgressReport(len(self._probed), upper_bound, replays, self._failures)
+        bill, upper_bound = self._prober.bill, len(self.sources.lattice.masks())
+        waiting = max(search.waiting for search in self._strands)
+        return ProgressReport(
+            probes=len(self._probed),
+            needed=min(upper_bound, len(self._probed) + waiting),
+            upper_bound=upper_bound,
+            replays=bill.replays,
+            failures=bill.failures,
+            retries=bill.retries,
+            reused=bill.reused,
+            stored=bill.stored,
+            tokens=bill.tokens,
+            cost=bill.cost,
+            seconds=bill.seconds,
+        )

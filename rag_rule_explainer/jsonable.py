@@ -69,6 +69,7 @@ def recorded(answer: Answer) -> Answer:
         text=encodable(answer.text),
         value=as_json(answer.value),
         usage=None if answer.usage is None else cast("dict[str, int]", json_object(answer.usage)),
+        models=None if answer.models is None else cast("Any", json_object(answer.models)),
         finish_reason=None if answer.finish_reason is None else encodable(str(answer.finish_reason)),
         note=encodable(answer.note),
     )

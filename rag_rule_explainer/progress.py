@@ -6,12 +6,37 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ProgressReport:
-    """Distinct arrangements judged so far, of at most ``upper_bound``; replays; replays that failed."""
+    """How far an explanation is, and what it has spent.
+
+    ``probes``: distinct arrangements judged. ``needed``: how many are known to be needed so far, those
+    included; more may come to be, up to ``upper_bound``. ``replays``: runs of the application, of which
+    ``retries``; ``failures``: those that failed for good. ``reused``: answers from memory; ``stored``:
+    from the store. ``tokens``: of replays and judge; ``cost``: of these, where prices are known.
+    ``seconds``: since the call.
+    """
 
     probes: int
+    needed: int
     upper_bound: int
     replays: int
-    failures: int
+    failures: int = 0
+    retries: int = 0
+    reused: int = 0
+    stored: int = 0
+    tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+
+    @property
+    def replays_per_second(self) -> float:
+        """Since the call."""
+        return self.replays / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """For what is known to be needed, at the pace so far; None before there is one."""
+        pace = self.probes / self.seconds if self.seconds > 0 else 0.0
+        return (self.needed - self.probes) / pace if pace else None
 
 
 class Progress(Protocol):

@@ -152,7 +152,8 @@ class Unresolved:
 @dataclass(frozen=True, slots=True)
 class Counts:
     """``probes``: distinct arrangements judged. ``replays``: runs of the application in this call, by
-    purpose. ``reused``: answers taken from memory or store."""
+    purpose. ``reused``: answers taken from memory; ``stored``: from the store. ``wasted``: speculative
+    probes that turned out not to be needed."""
 
     probes: int = 0
     replays: int = 0
@@ -161,14 +162,22 @@ class Counts:
     repeat_check: int = 0
     samples: int = 0
     retries: int = 0
+    stored: int = 0
+    wasted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Tokens by kind, as the models reported them; the judge's apart."""
+    """Tokens by kind, as the models reported them, and what they cost; the judge's apart.
+
+    Kinds: ``input_tokens``, of which ``cached_input_tokens`` came out of the provider's cache,
+    ``output_tokens``, ``total_tokens``. Costs are None where a price is missing.
+    """
 
     replays: dict[str, int] = field(default_factory=dict[str, int])
     judge: dict[str, int] = field(default_factory=dict[str, int])
+    replays_cost: float | None = None
+    judge_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

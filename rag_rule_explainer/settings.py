@@ -6,9 +6,11 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from typing_extensions import TypedDict, Unpack
 
 from .errors import InvalidInput, TooManySources
-from .lattice import FAMILY_LIMIT
-from .mining import Exhaustive, Miner, Mono
+from .lattice import FAMILY_LIMIT, Lattice
+from .mining import Exhaustive, Miner, Mono, RuleSearch
 from .probing.limits import Limits
+from .probing.prices import Prices, checked_prices
+from .probing.retries import Retries
 from .rules import RuleKind
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
@@ -29,7 +31,12 @@ class SettingsFields(TypedDict, total=False):
     miner: MinerName
     minimal: bool
     limits: Limits
+    prices: Prices | None
     concurrency: int
+    timeout: float | None
+    retries: Retries | int
+    speculate: float
+    lockstep: bool
     seed: int
     check_repeatable: bool
     reuse_answers: bool
@@ -42,10 +49,15 @@ class Settings:
 
     ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
     "exhaustive" (all 2^n) or "auto". ``minimal=False`` reports all valid rules, not just the minimal
-    ones. ``limits``: caps on spending. ``concurrency``: most replays in flight. ``seed``: of whatever is
-    drawn. ``check_repeatable``: replay the full set once more before mining. ``reuse_answers=False``:
-    an arrangement wanted by both kinds is replayed for each (less memory). ``answer_without_sources``:
-    the answer to the empty set, instead of asking the application, e.g. "N/A".
+    ones. ``limits``: caps on spending. ``prices``: of tokens, by model. ``concurrency``: most replays in
+    flight. ``timeout``: seconds one replay may take, or None. ``retries``: of replays that fail in a way
+    that may pass, as a number or as ``Retries``. ``speculate``: the most of all probes that may be wasted
+    on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed. ``lockstep``: probes go
+    out and are told in rounds, so that which ones are made depends on nothing but verdicts. ``seed``: of
+    whatever is drawn. ``check_repeatable``: replay the full set once more before mining.
+    ``reuse_answers=False``: an arrangement wanted by both kinds is replayed for each (less memory).
+    ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
+    "N/A".
 
     Raises InvalidInput for a value outside of these.
     """
@@ -54,7 +66,12 @@ class Settings:
     miner: MinerName = "auto"
     minimal: bool = True
     limits: Limits = field(default_factory=Limits)
+    prices: Prices | None = None
     concurrency: int = 8
+    timeout: float | None = 300.0
+    retries: Retries | int = field(default_factory=Retries)
+    speculate: float = 0.0
+    lockstep: bool = False
     seed: int = 0
     check_repeatable: bool = True
     reuse_answers: bool = True
@@ -67,6 +84,14 @@ class Settings:
             raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
         if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"limits is {self.limits!r}; give Limits(replays=...)")
+        _positive("timeout", self.timeout)
+        object.__setattr__(self, "prices", checked_prices(self.prices))
+        object.__setattr__(self, "retries", Retries.of(self.retries))
+        share = self.speculate
+        if type(share) not in {int, float} or not 0 <= share < 1:
+            raise InvalidInput(f"speculate is {share!r}; give a share from 0 to below 1, such as 0.1")
+        if self.limits.cost is not None and self.prices is None:
+            raise InvalidInput("limits.cost is set without prices; give prices={model: Price(...)}")
 
     @classmethod
     def of(cls, settings: "Settings | None", overrides: SettingsFields) -> "Settings":
@@ -101,6 +126,12 @@ class Choice:
         """The miner of one kind of rule."""
         return Exhaustive(kind, minimal) if self.name == "exhaustive" else Mono(kind, minimal)
 
+    def search(self, kind: RuleKind, lattice: Lattice, settings: Settings) -> RuleSearch:
+        """A search for the rules of one kind."""
+        # Who asks for everything at once has nothing left to guess.
+        speculate = 0.0 if self.name == "exhaustive" else settings.speculate
+        return RuleSearch(self.miner(kind, minimal=settings.minimal), lattice, speculate=speculate)
+
     def worst_case(self, sources: int) -> int:
         """Most replays it can come to: every subset, the baseline and the repeat check."""
         everything = (1 << sources) + 2
@@ -123,6 +154,11 @@ def choose(settings: Settings, sources: int) -> Choice:
     capped = replace(settings.limits, replays=AUTO_REPLAYS)
     reason = f"{subsets}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
     return Choice("exact", reason, capped)
+
+
+def _positive(name: str, seconds: float | None) -> None:
+    if seconds is not None and (type(seconds) not in {int, float} or not 0 < seconds < float("inf")):
+        raise InvalidInput(f"{name} is {seconds!r}; give seconds above 0, or None")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

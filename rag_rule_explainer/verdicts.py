@@ -48,6 +48,7 @@ class Answer:
     ``text`` is judged; ``value`` is its structured output where it has one; ``usage`` counts tokens by
     kind, e.g. ``{"input_tokens": 812, "output_tokens": 9}``; ``finish_reason`` is the model's own word
     for why it stopped; ``note`` says what a reader of the probe should know about how it came about.
+    ``models``: the same counts by the model's name, where more is known than their sum.
     ``delivered``: ids of the sources that retrieval handed to the application for it. ``seen``: ids of
     those whose text was recognised in what the model was sent. Both None where nobody watched.
     """
@@ -59,6 +60,7 @@ class Answer:
     note: str = ""
     delivered: tuple[str, ...] | None = None
     seen: tuple[str, ...] | None = None
+    models: Mapping[str, Mapping[str, int]] | None = None
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":

@@ -58,19 +58,26 @@ class RuleSearch:
     def ask(self, limit: int | None = None) -> tuple[Ask, ...]:
         """The next asks by rank, at most ``limit``; each mask is handed out once, ever."""
         asks: list[Ask] = []
-        while self._queue and not self.stop_reason and len(asks) != limit:
+        while len(asks) != limit and (ask := self.next()) is not None:
+            asks.append(ask)
+        return tuple(asks)
+
+    def next(self) -> Ask | None:
+        """The next ask by rank; None where there is none now."""
+        queue, wanting = self._queue, self._wanting
+        while queue and not self.stop_reason:
             if self._spent == self._budget:
                 self.stop(f"the budget of {self._budget} probes is spent")
                 break
-            rank, mask = heapq.heappop(self._queue)
-            ask = self._wanting.get(mask)
+            rank, mask = heapq.heappop(queue)
+            ask = wanting.get(mask)
             # An entry whose mask was asked, or ranked anew meanwhile, is a leftover.
             if ask is not None and ask.rank == rank:
-                del self._wanting[mask]
+                del wanting[mask]
                 self._in_flight.add(mask)
                 self._spent += 1
-                asks.append(ask)
-        return tuple(asks)
+                return ask
+        return None
 
     def guess(self) -> Ask | None:
         """A mask that will perhaps be needed, to be asked when there is nothing else to do."""
@@ -111,6 +118,11 @@ class RuleSearch:
         guessed = self._speculation or ()
         needed = (mask for mask in self._in_flight if mask not in guessed)
         return tuple(sorted({*unknown, *needed, *open_asks}))
+
+    @property
+    def waiting(self) -> int:
+        """How many masks are wanted and have no verdict yet, those in flight among them."""
+        return len(self._wanting) + len(self._in_flight)
 
     @property
     def wasted(self) -> int:
@@ -158,7 +170,9 @@ class RuleSearch:
             speculation.learn(mask, verdict)
         guessed = {mask: verdict for mask, verdict in verdicts.items() if mask in speculation}
         self._ahead |= guessed
-        return {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
+        return (
+            {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
+        )
 
     def _is_taken(self, mask: Mask) -> bool:
         return any(mask in each for each in (self.verdicts, self._in_flight, self._wanting, self._known))

@@ -10,7 +10,7 @@ import math
 from array import array
 from collections.abc import Callable
 
-from ..lattice import Lattice, Mask, bits
+from ..lattice import Lattice, Mask
 from ..rules import RuleKind
 from ..verdicts import Verdict
 
@@ -37,9 +37,12 @@ class Speculation:
         self._flip, self._full = kind.flip(lattice), lattice.full
         self._share = share
         possible = lattice.size <= MOST_UNITS
-        # By the set of removed units, from here on: which ones break, which single ones are known to hold.
+        # By the set of removed units, from here on: which ones break, which single ones are known to
+        # hold.
         self._candidates = list(range(1, 1 << lattice.size)) if possible else []
-        self._unknown = array("i", [(1 << mask.bit_count()) - 2 for mask in lattice.masks()]) if possible else None
+        self._unknown = (
+            array("i", [(1 << mask.bit_count()) - 2 for mask in lattice.masks()]) if possible else None
+        )
         self._holding = 0
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
@@ -125,7 +128,9 @@ class Speculation:
         if self._news >= self._patience or not self._best:
             self._news = 0
             # Neither is ever undone, so what fails once is never looked at again.
-            self._candidates = [each for each in self._candidates if each not in self._open and is_open(each)]
+            self._candidates = [
+                each for each in self._candidates if each not in self._open and is_open(each)
+            ]
             self._best = [(self._hazard(each), each) for each in self._candidates]
             heapq.heapify(self._best)
         while self._best:

@@ -114,11 +114,11 @@ class Conduct:
             if missing:
                 named = ", ".join(map(printable, missing))
                 raise UnusableReply(
-                    f"{named} not delivered: the replay did not retrieve it", answer.usage
+                    f"{named} not delivered: the replay did not retrieve it", answer.usage, answer.models
                 )
         unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
         if unseen and not requests and self.scope == "seen":
-            raise UnusableReply(NOT_ASKED, answer.usage)
+            raise UnusableReply(NOT_ASKED, answer.usage, answer.models)
         if seen and unseen:
             named = ", ".join(printable(identity) for identity in ids if identity in unseen)
             remarks.add(f"{named} was retained and did not reach the model")

@@ -1,7 +1,7 @@
 """Steps several searches at once, with at most ``concurrency`` probes in flight.
 
 Workers take the next ask that is ready, earlier searches first, and tell its verdict as soon as it is
-in: nobody waits for a level of the lattice to be complete.
+in: nobody waits for a level of the lattice to be complete. A worker that finds no ask takes a guess.
 """
 
 import time
@@ -20,28 +20,46 @@ LONGEST_BREATH = 0.01
 """Seconds without letting others run."""
 
 ProbeMask = Callable[[RuleSearch, Mask], Awaitable[Verdict]]
+Stop = Callable[[str], None]
 
 
-async def drive(searches: Sequence[RuleSearch], probe: ProbeMask, concurrency: int) -> None:
+async def drive(
+    searches: Sequence[RuleSearch],
+    probe: ProbeMask,
+    concurrency: int,
+    *,
+    stop: Stop | None = None,
+    lockstep: bool = False,
+) -> None:
     """Runs until every search is finished or stopped and nothing is in flight.
 
     A LimitReached out of ``probe`` stops every search; any other error stops them and is raised once
-    what is in flight has ended.
+    what is in flight has ended. ``stop``: told the reason of a stop as well. ``lockstep``: probes go out
+    ``concurrency`` at a time and are told in the order in which they were asked, when all of them are in;
+    then what is probed never depends on how long anything takes.
     """
-    work = _Work(searches, probe)
-    async with anyio.create_task_group() as workers:
-        for _ in range(concurrency):
-            workers.start_soon(work.worker)
+    work = _Work(searches, probe, stop)
+    if lockstep:
+        while batch := work.next_jobs(concurrency):
+            await work.in_step(batch)
+    else:
+        async with anyio.create_task_group() as workers:
+            for _ in range(concurrency):
+                workers.start_soon(work.worker)
     if work.error is not None:
         raise work.error
     # Says nothing where every search is finished or stopped, as it is unless workers were cancelled.
     work.stop_all("a replay was cancelled from inside the application")
 
 
+Job = tuple[RuleSearch, Mask]
+
+
 @dataclass(slots=True)
 class _Work:
     searches: Sequence[RuleSearch]
     probe: ProbeMask
+    stop: Stop | None
     error: Exception | None = None
     in_flight: int = 0
     breathed: float = 0.0
@@ -52,29 +70,70 @@ class _Work:
             job = self.next_job()
             if job is None:
                 if not self.in_flight:
+                    self.wake_all()
                     return
                 await self.news()
                 continue
+            if self.idle:
+                # There may be work for one more; who finds none goes back to sleep.
+                self.idle.pop().set()
             search, mask = job
             self.in_flight += 1
             try:
-                search.tell({mask: await self.probe(search, mask)})
-            except LimitReached as limit:
-                self.stop_all(str(limit))
-            except Exception as error:
-                self.error = self.error or error
-                self.stop_all("an error ended the search")
-            finally:
+                verdict = await self.probed(search, mask)
+            except BaseException:
                 self.in_flight -= 1
+                self.wake_all()
+                raise
+            self.in_flight -= 1
+            if verdict is not None:
+                search.tell({mask: verdict})
+            if not self.in_flight:
                 self.wake_all()
             if time.monotonic() - self.breathed > LONGEST_BREATH:
                 await self.breathe()
 
-    def next_job(self) -> tuple[RuleSearch, Mask] | None:
-        for search in self.searches:
-            for ask in search.ask(1):
-                return search, ask.mask
+    async def in_step(self, batch: Sequence[Job]) -> None:
+        verdicts: dict[int, Verdict | None] = {}
+
+        async def one(place: int, job: Job) -> None:
+            verdicts[place] = await self.probed(*job)
+
+        async with anyio.create_task_group() as together:
+            for place, job in enumerate(batch):
+                together.start_soon(one, place, job)
+        for place, (search, mask) in enumerate(batch):
+            verdict = verdicts.get(place)
+            if verdict is not None:
+                search.tell({mask: verdict})
+
+    async def probed(self, search: RuleSearch, mask: Mask) -> Verdict | None:
+        """The verdict; None where there is none, and everything stops."""
+        try:
+            return await self.probe(search, mask)
+        except LimitReached as limit:
+            self.stop_all(str(limit))
+        except Exception as error:
+            self.error = self.error or error
+            self.stop_all("an error ended the search")
         return None
+
+    def next_job(self) -> Job | None:
+        for search in self.searches:
+            ask = search.next()
+            if ask is not None:
+                return search, ask.mask
+        for search in self.searches:
+            guess = search.guess()
+            if guess is not None:
+                return search, guess.mask
+        return None
+
+    def next_jobs(self, most: int) -> list[Job]:
+        jobs: list[Job] = []
+        while len(jobs) < most and (job := self.next_job()) is not None:
+            jobs.append(job)
+        return jobs
 
     async def breathe(self) -> None:
         """Lets others run: an application that never waits would hold the loop for ever."""
@@ -89,10 +148,10 @@ class _Work:
     def stop_all(self, reason: str) -> None:
         for search in self.searches:
             search.stop(reason)
+        if self.stop is not None:
+            self.stop(reason)
 
     def wake_all(self) -> None:
-        if not self.idle:
-            return
         for woken in self.idle:
             woken.set()
         self.idle.clear()

@@ -1,49 +1,32 @@
 """Arrangement -> replay -> predicate -> probe.
 
 Answers are kept by arrangement and judgements by (predicate, memo key), single-flight. Runs on one event
-loop; sync replays run in worker threads.
+loop; sync replays run in threads.
 """
 
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Coroutine
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import anyio
-import anyio.to_thread
 
 from ..errors import NoSourcesCaptured, UntrueReplay
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
+from .bill import Bill
+from .deadlines import Deadlines
 from .judging import Judging, described
 from .limiter import Limiter
-from .limits import LimitReached, Limits
+from .limits import LimitReached
 from .memo import Memo
 from .replaying import Replay, UnusableReply
+from .retries import Retries
+from .threads import Threads
 
-
-@dataclass(slots=True)
-class Tally:
-    """How often the application ran, by purpose, and how often an answer was taken from memory."""
-
-    baseline: int = 0
-    repeat_check: int = 0
-    samples: int = 0
-    retries: int = 0
-    reused: int = 0
-    usage: dict[str, int] = field(default_factory=dict[str, int])
-
-    @property
-    def replays(self) -> int:
-        """All runs of the application."""
-        return self.baseline + self.repeat_check + self.samples + self.retries
-
-    def spend(self, usage: Mapping[str, int]) -> None:
-        """Adds the tokens an answer cost."""
-        for kind, count in usage.items():
-            self.usage[kind] = self.usage.get(kind, 0) + count
+EMPTY = "the answer is empty"
 
 
 class Reply(NamedTuple):
@@ -79,8 +62,9 @@ class Probe(NamedTuple):
 class Prober:
     """Probes arrangements for one question.
 
-    ``reuse_answers=False`` keeps no answers: an arrangement that is wanted twice is replayed twice.
-    ``answer_without_sources``: the answer to the empty arrangement, instead of asking the application.
+    ``timeout``: seconds that one run may take. ``reuse_answers=False`` keeps no answers: an arrangement
+    that is wanted twice is replayed twice. ``answer_without_sources``: the answer to the empty
+    arrangement, instead of asking the application.
     """
 
     def __init__(
@@ -89,58 +73,153 @@ class Prober:
         replay: Replay,
         *,
         limiter: Limiter,
-        limits: Limits,
+        bill: Bill,
+        retries: Retries,
+        timeout: float | None = None,
         reuse_answers: bool = True,
         answer_without_sources: str | None = None,
     ) -> None:
         self.question = question
         self.baseline = Answer("")  # until the baseline is known, nothing is judged
-        self.tally = Tally()
+        self.bill = bill
         self._replay = replay
-        self._is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
+        is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
             getattr(replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
         )
+        self._ask: Any = replay if is_async else self._ask_in_a_thread
         self._limiter = limiter
-        self._threads = anyio.CapacityLimiter(limiter.size)
-        self._limits = limits
+        self._threads = Threads()
+        self._retries = retries
+        self._deadlines = None if timeout is None else Deadlines(timeout)
         self._reuse = reuse_answers
         self._without_sources = answer_without_sources
         self._replies = Memo[Reply]()
+        self._failures_in_a_row = 0
+        self._stopped: asyncio.Event | None = None
+        self._stop_reason = ""
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
-        if self._reuse:
-            reply, known = await self._replies.get(arrangement.key, self._sample, arrangement)
-            self.tally.reused += known
-        else:
-            reply = await self._sample(arrangement)
+        reply = await self._remembered(arrangement) if self._reuse else await self._sample(arrangement)
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
         case = Case(self.question, self.baseline, reply.answer, arrangement.sources)
         return Probe(arrangement, reply, await judging.judge(case))
 
+    def remember(self, arrangement: Arrangement, reply: Reply) -> None:
+        """Keeps a reply that was come by otherwise, as the answer to this arrangement."""
+        if self._reuse:
+            self._replies.known[arrangement.key] = reply
+
+    def stop(self, reason: str) -> None:
+        """Nothing more is tried again."""
+        self._stop_reason = self._stop_reason or reason
+        if self._stopped is not None:
+            self._stopped.set()
+
+    def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
+        if self._needs_application(arrangement):
+            self.bill.charge()
+            self.bill.samples += 1
+        return self.run(arrangement)
+
+    async def _remembered(self, arrangement: Arrangement) -> Reply:
+        key, replies = arrangement.key, self._replies
+        if not replies.begin(key):
+            known = await replies.settled(key)
+            if known is not None:
+                self.bill.reused += 1
+                return known
+        try:
+            reply = await self._sample(arrangement)
+        except BaseException:
+            replies.end(key, None)
+            raise
+        replies.end(key, reply)
+        return reply
+
     async def run(self, arrangement: Arrangement) -> Reply:
-        """One run of the application, whatever is remembered. Raises errors of this package only."""
+        """What the application answers, whatever is remembered; tried again where that may help.
+
+        Raises LimitReached, and errors of this package only.
+        """
         if not self._needs_application(arrangement):
             return Reply(Answer(self._without_sources or "", note="answered without the application"))
-        started = time.perf_counter()
+        reply = await self._run_once(arrangement)
+        if reply.cause is None:
+            self._failures_in_a_row = 0
+            return reply
+        return await self._after_a_failure(arrangement, reply)
+
+    async def _after_a_failure(self, arrangement: Arrangement, failed: Reply) -> Reply:
+        from .retrying import again  # most searches never need it
+
+        async def retry() -> Reply:
+            self.bill.charge()
+            self.bill.retries += 1
+            return await self._run_once(arrangement)
+
+        reply = await again(self._retries, failed, retry, _cause, self._pause)
+        if reply.cause is None:
+            self._failures_in_a_row = 0
+            return reply
+        self.bill.failures += 1
+        self._failures_in_a_row += 1
+        return reply
+
+    def check_alive(self, reply: Reply) -> None:
+        """Raises LimitReached where as many replays failed in a row as are put up with."""
+        most = self.bill.limits.failures
+        if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
+            raise LimitReached(
+                f"the last {self._failures_in_a_row} replays all failed (limits.failures), the last one "
+                f"with {reply.error}"
+            )
+
+    async def _pause(self, seconds: float) -> None:
+        if self._stopped is None:
+            self._stopped = asyncio.Event()
+        if self._stop_reason:
+            self._stopped.set()
+        limit = self.bill.limits.seconds
+        if limit is not None:
+            seconds = min(seconds, max(0.0, limit - self.bill.seconds))
+        with anyio.move_on_after(seconds):
+            await self._stopped.wait()
+        if self._stopped.is_set():
+            raise LimitReached(self._stop_reason)
+
+    async def _run_once(  # noqa: C901 -- flat: every context manager or coroutine costs as much as all else
+        self, arrangement: Arrangement
+    ) -> Reply:
+        started, deadlines = time.perf_counter(), self._deadlines
         try:
-            # Spelled out: a context manager would cost as much as all the rest here.
             if not self._limiter.enter_at_once():
                 await self._limiter.enter()
+            task = asyncio.current_task() if deadlines is not None else None
             try:
                 started = time.perf_counter()
-                given = await self._ask(arrangement.sources)
-                # The common case first: asking whether something is awaitable is slow.
-                if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
-                    given = await given
+                if deadlines is not None and task is not None:
+                    deadlines.begin(task)
+                given = await self._ask(self.question, arrangement.sources)
+            except BaseException as error:
+                if deadlines is not None and task is not None and deadlines.end(task):
+                    raise UnusableReply(
+                        f"no answer within {deadlines.seconds:g} seconds", passing=True
+                    ) from error
+                raise
             finally:
                 self._limiter.leave()
-            answer = Answer.of(given)
+            if deadlines is not None and task is not None:
+                deadlines.end(task)
+            answer = _plain(given) if type(given) is str else Answer.of(given)
+            # Whoever is shown nothing may well say nothing.
+            if not answer.text.strip() and arrangement.sources and answer.value is None:
+                raise UnusableReply(EMPTY, answer.usage, answer.models)
         except (UntrueReplay, NoSourcesCaptured):
             raise
         except UnusableReply as unusable:
-            self.tally.spend(unusable.usage or {})
+            self.bill.spend(unusable.usage, unusable.models)
             return Reply(None, time.perf_counter() - started, unusable)
         except (Exception, SystemExit) as error:
             return Reply(None, time.perf_counter() - started, error)
@@ -149,33 +228,28 @@ class Prober:
                 raise
             return Reply(None, time.perf_counter() - started, error)
         if answer.usage:
-            self.tally.spend(answer.usage)
+            self.bill.spend(answer.usage, answer.models)
         return Reply(answer, time.perf_counter() - started)
 
-    def remember(self, arrangement: Arrangement, reply: Reply) -> None:
-        """Keeps a reply that was come by otherwise, as the answer to this arrangement."""
-        if self._reuse:
-            self._replies.known[arrangement.key] = reply
-
-    def charge(self) -> None:
-        """Makes sure one more run is within the limits. Raises LimitReached where it is not."""
-        limit = self._limits.replays
-        if limit is not None and self.tally.replays >= limit:
-            raise LimitReached(f"the limit of {limit} replays is reached")
-
-    def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
-        if self._needs_application(arrangement):
-            self.charge()
-            self.tally.samples += 1
-        return self.run(arrangement)
-
-    def _ask(self, sources: tuple[Source, ...]) -> Awaitable[Any]:
-        if self._is_async:
-            return self._replay(self.question, sources)  # pyright: ignore[reportReturnType] -- it is async
-        return anyio.to_thread.run_sync(self._replay, self.question, sources, limiter=self._threads)
+    async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
+        given = await self._threads.run(self._replay, question, sources)
+        # The common case first: asking whether something is awaitable is slow.
+        if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
+            return await given
+        return given
 
     def _needs_application(self, arrangement: Arrangement) -> bool:
         return bool(arrangement.sources) or self._without_sources is None
+
+
+def _cause(reply: Reply) -> BaseException | None:
+    return reply.cause
+
+
+@lru_cache(maxsize=256)
+def _plain(text: str) -> Answer:
+    """A string as an answer: short ones repeat, and one object will do for all."""
+    return Answer(text)
 
 
 def _is_cancelled_from_outside() -> bool:

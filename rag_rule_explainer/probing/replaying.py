@@ -29,13 +29,23 @@ class Replay(Protocol):
 class UnusableReply(Exception):
     """Raised by a replay that ran and was paid for, but whose reply cannot count as an answer.
 
-    The probe is UNKNOWN with ``reason``; ``usage`` is still put on the bill.
+    The probe is UNKNOWN with ``reason``; ``usage``, and the same by model, are still put on the bill.
+    ``passing``: whether another try may do better; None where its cause tells.
     """
 
-    def __init__(self, reason: str, usage: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        usage: Mapping[str, int] | None = None,
+        models: Mapping[str, Mapping[str, int]] | None = None,
+        *,
+        passing: bool | None = None,
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.usage = usage
+        self.models = models
+        self.passing = passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +57,10 @@ class Baseline:
     these. ``logged``: ``answer`` is from a log, so that a ``current`` that differs is news and no fault.
     ``replays``: how often the application ran for it during this call. ``input``: what the application
     was given, where that is more than the question. ``held_out``: what was retrieved and never shown to
-    the model. ``usage``: the tokens spent on it during this call. ``warnings``: what is to be read before
-    any rule; ``notes``: what may be read after. ``versions``: of what it is built with.
+    the model. ``usage``: the tokens spent on it during this call, ``models``: the same by model.
+    ``state``: what else answers depend on, such as a conversation so far, as a digest: the same question
+    in another state is another question to the store. ``warnings``: what is to be read before any rule;
+    ``notes``: what may be read after. ``versions``: of what it is built with.
     """
 
     answer: Answer
@@ -61,4 +73,6 @@ class Baseline:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Mapping[str, int] = field(default_factory=dict[str, int])
+    models: Mapping[str, Mapping[str, int]] | None = None
+    state: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])

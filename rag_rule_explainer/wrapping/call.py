@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import BaselineFailed
@@ -68,30 +68,30 @@ class Call(Generic[Item]):
         """The rules of a baseline that was recorded, blocking."""
         sources, baseline = recorded
         with self._judge_watched() as judge:
-            explanation = self.explainer.explain(
+            return self.explainer.explain(
                 self.run.case.question,
                 sources,
                 baseline,
                 replay=replay,
                 pinned=self.run.case.pinned,
                 progress=self.events.sync,
+                judge=lambda: judge.models,
             )
-        return _with_judge(explanation, judge)
 
     async def amined(self, recorded: Recorded) -> Explanation:
         """The same on the caller's loop."""
         sources, baseline = recorded
         with self._judge_watched() as judge:
             async with self.events.told() as progress:
-                explanation = await self.explainer.aexplain(
+                return await self.explainer.aexplain(
                     self.run.case.question,
                     sources,
                     baseline,
                     replay=self.run.areplay,
                     pinned=self.run.case.pinned,
                     progress=progress,
+                    judge=lambda: judge.models,
                 )
-        return _with_judge(explanation, judge)
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
         """``mined`` through the application's sync entry, or its async one if that is all it has."""
@@ -120,10 +120,3 @@ class Call(Generic[Item]):
         watch = application.watch(allow_length=True)
         with application.watching(watch):
             yield watch
-
-
-def _with_judge(explanation: Explanation, judge: Watch) -> Explanation:
-    spent = judge.usage
-    if not spent:
-        return explanation
-    return explanation.model_copy(update={"spent": replace(explanation.spent, judge=dict(spent))})

@@ -7,9 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..errors import RagRuleError
+from ..probing.bill import summed
 from ..probing.gating import GoingOn, rejoining, taking_part
+from ..probing.prices import TokensByModel
+from ..probing.replaying import UnusableReply
 from ..probing.seeing import Request
 from .state import State
+
+EMPTY = "a model reply was empty"
+CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
+HALF = "a model reply that was streamed ended without a finish_reason, as a broken connection does"
+"""What may be wrong with replies. One that was cut off would be cut off again."""
 
 
 class Watch(Protocol):
@@ -26,9 +34,20 @@ class Watch(Protocol):
         ...
 
     @property
-    def usage(self) -> Mapping[str, int] | None:
-        """The tokens spent, by kind."""
+    def failed(self) -> bool:
+        """Whether a model raised, whatever became of that."""
         ...
+
+    @property
+    def models(self) -> TokensByModel:
+        """The tokens spent, by the name of the model and by kind."""
+        ...
+
+
+def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> UnusableReply:
+    """The error for a run whose reply cannot count, with what its models had spent by then."""
+    models = watch.models
+    return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
 
 
 @dataclass(slots=True, eq=False)

@@ -17,14 +17,16 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import BaselineFailed, NoSourcesCaptured, RagRuleError
+from ..probing.bill import summed
 from ..probing.conduct import Conduct
 from ..probing.gating import Captured, OnNewQuery, Recording, Serving
+from ..probing.judging import described
 from ..probing.replaying import Baseline, UnusableReply
 from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
 from .cases import Case, Manner
-from .participation import Participation, Watch, participating
+from .participation import CUT_OFF, Participation, Watch, participating, unusable
 from .state import State
 
 Item = TypeVar("Item")
@@ -193,6 +195,7 @@ class ApplicationRun(Generic[Item]):
             logged=logged is not None,
             replays=replays,
             usage=(current.usage or {}) if replays else {},
+            models=current.models if replays else None,
             input=self.application.plain(case.given),
             scope=conduct.scope,
             held_out=conduct.held_out,
@@ -224,13 +227,13 @@ class ApplicationRun(Generic[Item]):
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._replaying(kept) as run:
+        with self._replaying(kept) as run, _failing(run):
             output = self.application.run(self._copied(), kept)
         return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        with self._replaying(kept) as run:
+        with self._replaying(kept) as run, _failing(run):
             output = await self.application.arun(self._copied(), kept)
         return self._checked(output, kept, run)
 
@@ -252,7 +255,7 @@ class ApplicationRun(Generic[Item]):
         if run.refused is not None:
             raise run.refused
         if run.watch.fault and serving.refused is None:
-            raise UnusableReply(run.watch.fault, run.watch.usage)
+            raise unusable(run.watch.fault, run.watch, passing=run.watch.fault != CUT_OFF)
         serving.remarks.update(self.application.remarks(run, self._first))
         answer = self._read(output, run.watch)
         return self._conduct.checked(answer, kept, serving, run.watch.requests)
@@ -260,8 +263,23 @@ class ApplicationRun(Generic[Item]):
     def _read(self, output: Any, watch: Watch) -> Answer:
         answer = Answer.of(self._manner.answer_of(output))
         # Every model the application asked, not just the one whose message is its output.
-        spent = {**(answer.usage or {}), **(watch.usage or {})}
-        return replace(answer, usage=spent or None)
+        models = watch.models
+        if not models:
+            return answer
+        return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
+
+
+@contextmanager
+def _failing(run: Participation) -> Generator[None, None, None]:
+    """What the application raises keeps what it had spent by then, and whether trying again may help."""
+    try:
+        yield
+    except (RagRuleError, UnusableReply):
+        raise
+    except Exception as error:
+        # A model that failed may do better; that anything else does is for its error to say.
+        passing = True if run.watch.failed else None
+        raise unusable(described(error), run.watch, passing=passing) from error
 
 
 _END = object()

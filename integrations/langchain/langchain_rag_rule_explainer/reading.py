@@ -59,12 +59,16 @@ def plain(given: Any) -> Any:
 
 
 def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
-    """Input, output and total tokens, summed; None where nothing was reported."""
+    """Input, output, total and cached tokens, summed; None where nothing was reported."""
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
+    cached = 0
     for usage in usages:
         # A reply out of a cache has no counts, and some clients put null there.
         for kind in spent:
             spent[kind] += cast("dict[str, int | None]", usage).get(kind) or 0
+        cached += (usage.get("input_token_details") or {}).get("cache_read") or 0
+    if cached:
+        spent["cached_input_tokens"] = cached
     return spent if any(spent.values()) else None
 
 

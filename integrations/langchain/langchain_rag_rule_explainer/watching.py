@@ -13,16 +13,12 @@ from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
 from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.wrapping.participation import inside_retrieval
+from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, inside_retrieval
 
 from .reading import tokens
 
 _STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
-
-EMPTY = "a model reply was empty"
-CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
-HALF = "a model reply that was streamed ended without a finish_reason, as a broken connection does"
 
 
 class Watch(UsageMetadataCallbackHandler):
@@ -38,6 +34,7 @@ class Watch(UsageMetadataCallbackHandler):
         super().__init__()
         self.requests: list[Request] = []
         self.fault = ""
+        self.failed = False
         self.tools: set[str] = set()
         self._allow_length = allow_length
         self._guard = threading.Lock()
@@ -45,9 +42,10 @@ class Watch(UsageMetadataCallbackHandler):
         self._replies: list[str] = []
 
     @property
-    def usage(self) -> dict[str, int] | None:
-        """The tokens spent by all models."""
-        return tokens(self.usage_metadata.values())
+    def models(self) -> dict[str, dict[str, int]]:
+        """The tokens spent, by model."""
+        spent = {model: tokens([usage]) for model, usage in list(self.usage_metadata.items())}
+        return {model: counts for model, counts in spent.items() if counts}
 
     @override
     def on_chat_model_start(
@@ -74,6 +72,10 @@ class Watch(UsageMetadataCallbackHandler):
         for batch in response.generations:
             for generation in batch:
                 self._replied(cast("Generation", generation), streamed=streamed)
+
+    @override
+    def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
+        self.failed = True
 
     def _sent(self, text: str) -> None:
         if inside_retrieval.get():

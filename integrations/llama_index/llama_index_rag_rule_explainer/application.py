@@ -14,11 +14,10 @@ from typing_extensions import override
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import Captured
-from rag_rule_explainer.probing.replaying import UnusableReply
 from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG, Application
 from rag_rule_explainer.wrapping.cases import Case
 from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import Participation
+from rag_rule_explainer.wrapping.participation import Participation, unusable
 from rag_rule_explainer.wrapping.patching import Patches
 
 from .brought import as_found
@@ -122,7 +121,7 @@ class LlamaIndexApplication(Application[Found]):
         failed, failed_before = _failures(run), _failures(first)
         if failed and not failed_before:
             # Some engines go on without what failed, such as the answer to a sub-question.
-            raise UnusableReply(f"{FAILED}: {failed[0]}", run.watch.usage)
+            raise unusable(f"{FAILED}: {failed[0]}", run.watch, passing=True)
         # Where models do not report what they are sent, nobody knows whether one was.
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT

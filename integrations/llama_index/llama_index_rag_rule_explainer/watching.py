@@ -23,7 +23,13 @@ from llama_index.core.instrumentation.events.span import SpanDropEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
+from rag_rule_explainer.wrapping.participation import (
+    CUT_OFF,
+    EMPTY,
+    HALF,
+    inside_retrieval,
+    participation,
+)
 from rag_rule_explainer.wrapping.patching import Interception
 
 _STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
@@ -35,9 +41,6 @@ _COUNTS = {
 }
 
 FAILED = "a model failed, and the application answered without its reply"
-EMPTY = "a model reply was empty"
-CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
-HALF = "a model reply that was streamed ended without a finish_reason, as a broken connection does"
 
 
 class Watch:
@@ -54,7 +57,7 @@ class Watch:
         self._sent: list[Request] = []
         self._predicted: list[Request] = []
         self._replies: list[str] = []
-        self._spent: dict[str, int] = {}
+        self._spent: dict[str, dict[str, int]] = {}
         # By the span of a streamed reply: why it stopped, as soon as a chunk says so.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
@@ -72,9 +75,15 @@ class Watch:
         return self._fault
 
     @property
-    def usage(self) -> dict[str, int] | None:
-        """The tokens that the replies report."""
-        return dict(self._spent) or None
+    def failed(self) -> bool:
+        """Whether a model raised."""
+        return bool(self.failures)
+
+    @property
+    def models(self) -> dict[str, dict[str, int]]:
+        """The tokens that the replies report, by model."""
+        with self._guard:
+            return {model: dict(spent) for model, spent in self._spent.items()}
 
     def told(self, event: Any) -> None:
         """Takes in any event; those of models count."""
@@ -107,12 +116,14 @@ class Watch:
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
         text = _reply(response)
         reason = None if response is None else _stop_reason(response)
+        usage = _usage(response)
         with self._guard:
             streamed = span in self._reasons
             reason = reason or self._reasons.pop(span, None)
             self._replies.append(text)
-            for kind, count in _usage(response).items():
-                self._spent[kind] = self._spent.get(kind, 0) + count
+            account = self._spent.setdefault(_model(response), {}) if usage else {}
+            for kind, count in usage.items():
+                account[kind] = account.get(kind, 0) + count
             if reason is not None and reason.lower() in _CUT_OFF and not self._allow_length:
                 self._fault = self._fault or CUT_OFF
             elif not text.strip() and not _has_more(response):
@@ -195,15 +206,25 @@ def _reports_reasons(response: ChatResponse | CompletionResponse | None) -> bool
     return "choices" in _raw(response)
 
 
+def _model(response: ChatResponse | CompletionResponse | None) -> str:
+    named = _raw(response).get("model")
+    return named if isinstance(named, str) else ""
+
+
 def _usage(response: ChatResponse | CompletionResponse | None) -> dict[str, int]:
     if response is None:
         return {}
     usage: Any = _raw(response).get("usage")
-    places = [usage if isinstance(usage, Mapping) else {}, response.additional_kwargs]
+    reported = cast("Mapping[str, Any]", usage) if isinstance(usage, Mapping) else {}
+    places: list[Mapping[str, Any]] = [reported, response.additional_kwargs]
     spent = {
         kind: next((each[name] for each in places for name in names if type(each.get(name)) is int), 0)
         for kind, names in _COUNTS.items()
     }
+    details = (reported.get(name) for name in ("prompt_tokens_details", "input_tokens_details"))
+    cached = [each.get("cached_tokens") for each in details if isinstance(each, Mapping)]
+    if cached and type(cached[0]) is int and cached[0]:
+        spent["cached_input_tokens"] = cached[0]
     return spent if any(spent.values()) else {}
 
 

@@ -1,0 +1,119 @@
+"""What one explanation has spent so far, and whether it may spend more."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ..errors import InvalidInput
+from .limits import LimitReached, Limits
+from .prices import Prices, Tokens, TokensByModel, cost_of
+
+
+@dataclass(slots=True, eq=False)
+class Bill:
+    """How often the application ran, by purpose; answers taken from memory and from the store; tokens.
+
+    ``judge``: what the predicate's judge has spent so far, where somebody counts it.
+    """
+
+    limits: Limits
+    prices: Prices | None = None
+    judge: Callable[[], TokensByModel] | None = None
+    baseline: int = 0
+    repeat_check: int = 0
+    samples: int = 0
+    retries: int = 0
+    reused: int = 0
+    stored: int = 0
+    failures: int = 0
+    started: float = field(default_factory=time.monotonic)
+    _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    _tokens: int = 0
+    _is_limited: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        caps = self.limits
+        self._is_limited = any(
+            cap is not None for cap in (caps.replays, caps.tokens, caps.cost, caps.seconds)
+        )
+
+    @property
+    def replays(self) -> int:
+        """All runs of the application."""
+        return self.baseline + self.repeat_check + self.samples + self.retries
+
+    @property
+    def seconds(self) -> float:
+        """Since the call began."""
+        return time.monotonic() - self.started
+
+    @property
+    def spent(self) -> TokensByModel:
+        """The replays' tokens."""
+        return self._spent
+
+    @property
+    def judge_spent(self) -> TokensByModel:
+        """The judge's tokens."""
+        return {} if self.judge is None else self.judge()
+
+    @property
+    def tokens(self) -> int:
+        """The replays' and the judge's, in and out."""
+        return self._tokens + sum(map(_total, self.judge_spent.values()))
+
+    @property
+    def cost(self) -> float | None:
+        """What all these cost; None without prices, or without that of a model that was used."""
+        replays, judge = cost_of(self._spent, self.prices), cost_of(self.judge_spent, self.prices)
+        return None if replays is None or judge is None else replays + judge
+
+    def spend(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
+        """Adds the tokens of a reply; ``models``: the same by model, where that is known."""
+        for model, tokens in (models or {"": usage or {}}).items():
+            account = self._spent.setdefault(model, {})
+            for kind, count in tokens.items():
+                account[kind] = account.get(kind, 0) + count
+            self._tokens += _total(tokens)
+
+    def charge(self) -> None:
+        """Makes sure that one more run is within the limits. Raises LimitReached where it is not.
+
+        Raises InvalidInput where the cost is limited and that of a model is not known.
+        """
+        limits = self.limits
+        if not self._is_limited:
+            return
+        if limits.replays is not None and self.replays >= limits.replays:
+            raise LimitReached(f"the limit of {limits.replays} replays is reached")
+        if limits.seconds is not None and self.seconds >= limits.seconds:
+            raise LimitReached(f"the limit of {limits.seconds:g} seconds is reached")
+        if limits.tokens is not None and self.tokens >= limits.tokens:
+            raise LimitReached(f"the limit of {limits.tokens} tokens is reached ({self.tokens} spent)")
+        if limits.cost is not None:
+            self._charge_cost(limits.cost)
+
+    def _charge_cost(self, limit: float) -> None:
+        cost = self.cost
+        if cost is None:
+            used = ", ".join(sorted(repr(m) for m in {**self._spent, **self.judge_spent} if m)) or "?"
+            raise InvalidInput(
+                f"limits.cost is set, but prices has no price for every model that was used ({used}); "
+                "add it, or one for '*'"
+            )
+        if cost >= limit:
+            raise LimitReached(f"the limit of {limit:g} in cost is reached ({cost:g} spent)")
+
+
+def summed(spent: TokensByModel) -> dict[str, int]:
+    """Tokens by kind, all models together."""
+    total: dict[str, int] = {}
+    for tokens in spent.values():
+        for kind, count in tokens.items():
+            total[kind] = total.get(kind, 0) + count
+    return total
+
+
+def _total(tokens: Mapping[str, int]) -> int:
+    known = tokens.get("input_tokens", 0) + tokens.get("output_tokens", 0)
+    return max(known, tokens.get("total_tokens", 0))

@@ -1,0 +1,83 @@
+"""What tokens cost, by a table of the user's: no prices are built in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, TypeAlias
+
+from ..errors import InvalidInput
+
+Tokens: TypeAlias = Mapping[str, int]
+"""Counts by kind: ``input_tokens``, of which ``cached_input_tokens``; ``output_tokens``;
+``total_tokens``."""
+TokensByModel: TypeAlias = Mapping[str, Tokens]
+
+ANY_MODEL = "*"
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Of a million tokens, in any currency. ``cached_input``: by default what other input costs.
+
+    Raises InvalidInput for a price below 0.
+    """
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+    def __post_init__(self) -> None:
+        given: dict[str, Any] = {"input": self.input, "output": self.output}
+        if self.cached_input is not None:
+            given["cached_input"] = self.cached_input
+        for name, price in given.items():
+            if type(price) not in {int, float} or not isfinite(price) or price < 0:
+                raise InvalidInput(f"the price of {name} is {price!r}; give a number, 0 or more")
+
+    def of(self, tokens: Tokens) -> float:
+        """What these cost."""
+        cached = tokens.get("cached_input_tokens", 0)
+        fresh = max(0, tokens.get("input_tokens", 0) - cached)
+        cached_price = self.input if self.cached_input is None else self.cached_input
+        output = tokens.get("output_tokens", 0)
+        return (fresh * self.input + cached * cached_price + output * self.output) / _MILLION
+
+
+Prices: TypeAlias = Mapping[str, Price]
+"""By the model's name as it reports itself, or a beginning of it ("gpt-4o-mini" for its dated releases);
+"*" for any other."""
+
+
+def checked_prices(prices: Prices | None) -> Prices | None:
+    """The prices, as a dict. Raises InvalidInput for anything but a mapping to ``Price``."""
+    if prices is None:
+        return None
+    named = isinstance(prices, Mapping) and all(isinstance(each, Price) for each in prices.values())  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not named or not prices:
+        raise InvalidInput(
+            f"prices is {prices!r}; give a dict from names of models to Price(input=..., output=...)"
+        )
+    return dict(prices)
+
+
+def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
+    """What was spent, or None where a model that spent something has no price."""
+    if prices is None:
+        return None
+    total = 0.0
+    for model, tokens in spent.items():
+        price = price_of(model, prices)
+        if price is None and any(tokens.values()):
+            return None
+        total += price.of(tokens) if price is not None else 0.0
+    return total
+
+
+def price_of(model: str, prices: Prices) -> Price | None:
+    """That of the longest name in the table which the model's begins with."""
+    fitting = (name for name in prices if model == name or model.startswith(f"{name}-"))
+    name = max(fitting, key=len, default=ANY_MODEL)
+    if name not in prices and not model and len(prices) == 1:
+        return next(iter(prices.values()))  # a model that does not say its name, and just one price
+    return prices.get(name)

@@ -1,0 +1,88 @@
+"""Threads of our own for replays that block.
+
+They are daemons, because nothing else can be done about a replay that hangs: it is given up after its
+time, and must not keep the process from ending. Each ends by itself when there is nothing to do.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+_IDLE_SECONDS = 5.0
+
+
+class _Job(NamedTuple):
+    context: Context
+    call: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop
+    outcome: "asyncio.Future[Any]"
+
+
+class Threads:
+    """Runs functions in threads, as many at once as are asked for."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._idle = 0
+        self._guard = threading.Lock()
+
+    async def run(self, function: Callable[..., T], *args: Any) -> T:
+        """What the function returns, called in a copy of this context.
+
+        Whoever is cancelled meanwhile leaves at once; the function is left to itself.
+        """
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[T] = loop.create_future()
+        self._jobs.put(_Job(copy_context(), lambda: function(*args), loop, outcome))
+        with self._guard:
+            # Whoever is idle takes a job at most; the count says for how many jobs there is somebody.
+            self._idle -= 1
+            missing = self._idle < 0
+            if missing:
+                self._idle += 1
+        if missing:
+            threading.Thread(target=self._work, name="rag-rule-replay", daemon=True).start()
+        return await outcome
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=_IDLE_SECONDS)
+            except queue.Empty:
+                with self._guard:
+                    if self._idle <= 0:
+                        continue  # a job for this thread is on its way
+                    self._idle -= 1
+                return
+            value, error = None, None
+            try:
+                value = job.context.run(job.call)
+            except BaseException as raised:
+                error = raised
+            with self._guard:
+                self._idle += 1
+            _tell(job, value, error)
+            del job, value, error
+
+
+def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
+    def settle() -> None:
+        if job.outcome.done():
+            return
+        if error is None:
+            job.outcome.set_result(value)
+        elif isinstance(error, StopIteration):
+            # A future cannot be told of it.
+            job.outcome.set_exception(RuntimeError("the replay raised StopIteration"))
+        else:
+            job.outcome.set_exception(error)
+
+    try:
+        job.loop.call_soon_threadsafe(settle)
+    except RuntimeError:  # the loop is closed: nobody waits any more
+        return
