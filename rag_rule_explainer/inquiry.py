@@ -1,35 +1,35 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .assembly import Assembly
-from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
+from .errors import StoreFailed
 from .explanation import Explanation
 from .findings import Strand
 from .lattice import Mask
 from .mining import RuleSearch
+from .opening import Opening, distinct
 from .predicates import Predicate
-from .printable import shortened
 from .probing.bill import Bill
 from .probing.drivers import drive
-from .probing.judging import Judging, described, judgings
+from .probing.judging import described, judgings
 from .probing.limiter import Limiter
 from .probing.limits import LimitReached
 from .probing.prices import TokensByModel
-from .probing.prober import Prober, Reply
+from .probing.prober import Prober
 from .probing.replaying import Baseline, Replay
 from .probing.retries import Retries
+from .probing.shelf import Shelf
+from .probing.threads import Threads
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
 from .sources import Arrangement, SourceSet
-from .verdicts import Answer, Case, Verdict
+from .verdicts import Verdict
 
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
-
-_SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
 
 
 @dataclass(slots=True, repr=False)
@@ -61,7 +61,6 @@ class Inquiry:
             bill=Bill(self.choice.limits, settings.prices, self.judge),
             retries=Retries.of(settings.retries),
             timeout=settings.timeout,
-            reuse_answers=settings.reuse_answers,
             answer_without_sources=settings.answer_without_sources,
         )
         strands = (
@@ -72,10 +71,18 @@ class Inquiry:
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
-        baseline = await self._baseline()
-        await self._check_judgeable(baseline.answer)
+        await self._open_the_store()
+        opening = Opening(
+            self.sources,
+            self._prober,
+            distinct(strand.judging for strand in self._strands.values()),
+            self.warnings,
+            self.notes,
+        )
+        baseline = await opening.baseline(self.baseline)
+        await opening.check_judgeable(self.question, baseline.answer)
         try:
-            await self._check_repeatable(baseline)
+            await opening.check_repeatable(baseline, wanted=self.settings.check_repeatable)
         except LimitReached as limit:
             self._stop(str(limit))
         await drive(
@@ -98,6 +105,19 @@ class Inquiry:
             notes=tuple(self.notes),
         ).explanation()
 
+    async def _open_the_store(self) -> None:
+        settings, prober = self.settings, self._prober
+        if settings.store is None:
+            prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers)
+            return
+        # A server may be far away.
+        opened = await Threads().run(settings.store.open)
+        state = self.baseline.state if self.baseline is not None else ""
+        answers = opened.answers(f"{self.question}\n[{state}]" if state else self.question)
+        prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers, stored=answers)
+        for strand in self._strands.values():
+            strand.judging.store = opened
+
     def interrupt(self) -> None:
         """Asks for nothing more; what is in flight is still awaited."""
         self._stop(INTERRUPTED)
@@ -107,96 +127,13 @@ class Inquiry:
             search.stop(reason)
         self._prober.stop(reason)
 
-    @property
-    def _full(self) -> Arrangement:
-        return Arrangement.of(self.sources, self.sources.lattice.full)
-
-    async def _baseline(self) -> Baseline:
-        bill = self._prober.bill
-        if self.baseline is None:
-            bill.baseline += 1
-            reply = await self._prober.run(self._full)
-            if isinstance(reply.cause, RagRuleError):
-                raise reply.cause
-            if reply.answer is None:
-                raise BaselineFailed(
-                    f"the application failed on all {len(self.sources)} sources, so there is no "
-                    f"answer to explain; make it answer first: {reply.error}"
-                ) from reply.cause
-            baseline = Baseline(reply.answer, reply.answer, replays=1)
-        else:
-            baseline = self.baseline
-            bill.baseline += baseline.replays
-            bill.spend(baseline.usage, baseline.models)
-        self._prober.baseline = baseline.answer
-        if baseline.current is not None:
-            # Otherwise the full set is probed like any other.
-            self._prober.remember(self._full, Reply(baseline.current))
-        return baseline
-
-    async def _check_repeatable(self, baseline: Baseline) -> None:
-        """Replays the full set once more: a predicate that disagrees with itself explains nothing.
-
-        That a logged answer is no longer given is no such disagreement, but is said first.
-        """
-        first = baseline.current
-        if baseline.logged and first is not None:
-            await self._compare_with_log(baseline.answer, first)
-        if not self.settings.check_repeatable and (first is not None or not baseline.logged):
-            return
-        self._prober.bill.charge()
-        self._prober.bill.repeat_check += 1
-        reply = await self._prober.run(self._full)
-        if reply.answer is None:
-            self.notes.append(f"the repeat check failed: {reply.error}")
-            return
-        if baseline.logged and first is None:
-            await self._compare_with_log(baseline.answer, reply.answer)
-        else:
-            for judging in self._distinct_judgings():
-                verdicts = await self._verdicts(judging, first or baseline.answer, reply.answer)
-                if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
-                    answers = ((first or baseline.answer).text, reply.answer.text)
-                    raise AnswerNotRepeatable(str(judging.base), answers, baseline.notes)
-        self._prober.remember(self._full, reply)
-
-    async def _check_judgeable(self, answer: Answer) -> None:
-        """A predicate that fails on the baseline would fail on every probe."""
-        case = Case(self.question, answer, answer, self.sources.sources)
-        for judging in self._distinct_judgings():
-            try:
-                await judging.ask(case)
-            except RagRuleError:
-                raise
-            except Exception as error:
-                raise BaselineFailed(
-                    f"the predicate failed on the baseline's answer: {described(error)}; "
-                    f"the answer was {shortened(answer.text, 200)!r}"
-                ) from error
-
-    def _distinct_judgings(self) -> Iterable[Judging]:
-        """One for each base predicate: a negation is judged by its base."""
-        return {s.judging.base: s.judging for s in reversed(self._strands.values())}.values()
-
-    async def _compare_with_log(self, logged: Answer, current: Answer) -> None:
-        for judging in self._distinct_judgings():
-            then, now = await self._verdicts(judging, logged, current)
-            if then is not now:
-                self.warnings.append(
-                    f"the logged answer is not what the application answers on these sources now: "
-                    f"{str(judging.base)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
-                    f"{_SAID[now]} for {shortened(current.text, 200)!r}. What follows is about what it "
-                    "answers now"
-                )
-
-    async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
-        kept, against = self.sources.sources, self._prober.baseline
-        cases = [Case(self.question, against, answer, kept) for answer in (first, second)]
-        return [(await judging.judge(case)).verdict for case in cases]
-
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
         strand = self._strands[search]
-        probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
+        try:
+            probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
+        except StoreFailed as failed:
+            # What was proved until then stands.
+            raise LimitReached(f"the store failed: {failed}") from failed
         strand.keep(mask, probe if self.settings.reuse_answers else probe.without_answer())
         self._probed.add(mask)
         if self.progress is not None:

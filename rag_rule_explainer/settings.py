@@ -12,6 +12,7 @@ from .probing.limits import Limits
 from .probing.prices import Prices, checked_prices
 from .probing.retries import Retries
 from .rules import RuleKind
+from .storing.store import Store
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
 MinerName: TypeAlias = Literal["auto", "exact", "exhaustive"]
@@ -41,6 +42,7 @@ class SettingsFields(TypedDict, total=False):
     check_repeatable: bool
     reuse_answers: bool
     answer_without_sources: str | None
+    store: Store | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Settings:
     ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
     "N/A".
 
+    ``store``: where every paid answer and judgement is kept, and looked for before anything is paid.
+
     Raises InvalidInput for a value outside of these.
     """
 
@@ -76,6 +80,7 @@ class Settings:
     check_repeatable: bool = True
     reuse_answers: bool = True
     answer_without_sources: str | None = None
+    store: Store | None = None
 
     def __post_init__(self) -> None:
         _one_of("rules", self.rules, get_args(Rules))
@@ -84,6 +89,8 @@ class Settings:
             raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
         if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"limits is {self.limits!r}; give Limits(replays=...)")
+        if not isinstance(self.store, (Store, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"store is {self.store!r}; give Store(url, namespace)")
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))
         object.__setattr__(self, "retries", Retries.of(self.retries))
@@ -111,7 +118,8 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, nested ones as dicts too."""
-        return asdict(self)
+        told = asdict(replace(self, store=None))
+        return {**told, "store": None if self.store is None else self.store.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from .combine import (
     condition,
     negated,
     negation_of,
+    remembered_name,
     unwrapped,
 )
 from .protocol import Predicate, PredicateLike
@@ -49,6 +50,7 @@ __all__ = [
     "near_exact",
     "negated",
     "negation_of",
+    "remembered_name",
     "same_answer",
     "unwrapped",
 ]

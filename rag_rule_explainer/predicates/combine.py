@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .protocol import Judge, Judged, Predicate, PredicateLike
+from .protocol import Judge, Judged, Predicate, PredicateLike, answer_key
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
@@ -129,12 +129,15 @@ class AnyOf:
 class Function:
     """A function of a Case as a predicate.
 
-    It is judged anew for every replay: nobody knows what it looks at. A sync one runs in a worker
-    thread, because it may well wait for something.
+    It is judged anew for every replay: nobody knows what it looks at. Unless ``remembered_as`` names it:
+    that promises that it looks at the question and at both answers only, and that the same name always
+    means the same function, so that each judgement is made once, also in a store. A sync function runs in
+    a worker thread, because it may well wait for something.
     """
 
     function: Judge
     text: str = ""
+    remembered_as: str | None = None
 
     async def __call__(self, case: Case) -> Judgement:
         """The function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
@@ -147,9 +150,9 @@ class Function:
             outcome = await outcome if inspect.isawaitable(outcome) else outcome
         return as_judgement(outcome, self)
 
-    def memo_key(self, _case: Case) -> None:
-        """None: never remembered."""
-        return
+    def memo_key(self, case: Case) -> Hashable | None:
+        """None, which is never remembered, unless it has a name."""
+        return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
         return self.text or f"{self._name} is true"
@@ -167,9 +170,37 @@ class Function:
     __and__, __or__, __invert__ = both, either, opposite
 
 
-def condition(function: Judge, text: str = "") -> Function:
-    """A function of a Case as a predicate that reads as ``text`` in rules."""
-    return Function(function, text)
+def condition(function: Judge, text: str = "", *, remembered_as: str | None = None) -> Function:
+    """A function of a Case as a predicate that reads as ``text`` in rules.
+
+    ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
+    answer is judged twice. Raises InvalidInput for an empty name.
+    """
+    if remembered_as is not None and not remembered_as.strip():
+        raise InvalidInput("remembered_as is empty; give a name, or leave it out")
+    return Function(function, text, remembered_as)
+
+
+def remembered_name(predicate: Predicate) -> str | None:
+    """What a store knows a predicate's judgements by; None for those that cost nothing, or have no name.
+
+    A predicate of one's own has one as its attribute ``remembered_as``. What combines others has one if
+    any of them has: then it takes in what the others say of themselves.
+    """
+    if isinstance(predicate, Not):
+        return remembered_name(predicate.inner)
+    if isinstance(predicate, (AllOf, AnyOf)):
+        names = [remembered_name(part) for part in predicate.parts]
+        told = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
+        joint = "all" if isinstance(predicate, AllOf) else "any"
+        return f"{joint} of {told!r}" if any(names) else None
+    name: object = getattr(predicate, "remembered_as", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _outright(part: Predicate, name: str | None) -> str:
+    negated_or_not = "not " if isinstance(part, Not) else ""
+    return f"{negated_or_not}{name or repr(part)}"
 
 
 def as_predicate(given: PredicateLike) -> Predicate:

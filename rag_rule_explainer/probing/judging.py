@@ -4,7 +4,8 @@ import inspect
 from collections.abc import Hashable, Iterable
 
 from ..errors import RagRuleError
-from ..predicates import Predicate, as_judgement, unwrapped
+from ..predicates import Predicate, as_judgement, remembered_name, unwrapped
+from ..storing.opened import Opened
 from ..verdicts import Case, Judgement, Verdict
 from .memo import Memo
 
@@ -13,12 +14,15 @@ class Judging:
     """How one search's predicate is judged.
 
     The base predicate is judged and a negation turned around, so that a predicate and its negation never
-    both hold. A predicate that raises says UNKNOWN, with the error as its reason.
+    both hold. A predicate that raises says UNKNOWN, with the error as its reason. ``store``: where
+    judgements are kept that have a name to be kept under.
     """
 
     def __init__(self, predicate: Predicate, judgements: Memo[Judgement]) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
+        self._name = remembered_name(self.base)
+        self.store: Opened | None = None
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
@@ -50,6 +54,18 @@ class Judging:
         return judgement
 
     async def _asked(self, case: Case) -> Judgement:
+        key = None if self._name is None or self.store is None else self.base.memo_key(case)
+        if key is None or self._name is None or self.store is None:
+            return await self._judged(case)
+        stored = await self.store.judgement(self._name, key)
+        if stored is not None:
+            return stored
+        judgement = await self._judged(case)
+        if judgement.verdict is not Verdict.UNKNOWN:
+            await self.store.put_judgement(self._name, key, judgement)
+        return judgement
+
+    async def _judged(self, case: Case) -> Judgement:
         judged = self.base(case)
         return as_judgement(await judged if inspect.isawaitable(judged) else judged, self.base)
 

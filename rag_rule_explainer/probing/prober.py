@@ -1,8 +1,4 @@
-"""Arrangement -> replay -> predicate -> probe.
-
-Answers are kept by arrangement and judgements by (predicate, memo key), single-flight. Runs on one event
-loop; sync replays run in threads.
-"""
+"""Arrangement -> replay -> predicate -> probe. Runs on one event loop; sync replays run in threads."""
 
 import asyncio
 import inspect
@@ -18,33 +14,16 @@ from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .bill import Bill
 from .deadlines import Deadlines
-from .judging import Judging, described
+from .judging import Judging
 from .limiter import Limiter
 from .limits import LimitReached
-from .memo import Memo
 from .replaying import Replay, UnusableReply
+from .reply import Reply
 from .retries import Retries
+from .shelf import Shelf
 from .threads import Threads
 
 EMPTY = "the answer is empty"
-
-
-class Reply(NamedTuple):
-    """What one arrangement was answered, or the error it ended in.
-
-    ``latency``: seconds of this run; None where the application did not run for it.
-    """
-
-    answer: Answer | None
-    latency: float | None = None
-    cause: BaseException | None = None
-
-    @property
-    def error(self) -> str:
-        """The error in one line; empty where there is an answer."""
-        if isinstance(self.cause, UnusableReply):
-            return self.cause.reason
-        return "" if self.cause is None else described(self.cause)
 
 
 class Probe(NamedTuple):
@@ -62,9 +41,8 @@ class Probe(NamedTuple):
 class Prober:
     """Probes arrangements for one question.
 
-    ``timeout``: seconds that one run may take. ``reuse_answers=False`` keeps no answers: an arrangement
-    that is wanted twice is replayed twice. ``answer_without_sources``: the answer to the empty
-    arrangement, instead of asking the application.
+    ``shelf``: where answers are kept. ``timeout``: seconds that one run may take.
+    ``answer_without_sources``: the answer to the empty arrangement, instead of asking the application.
     """
 
     def __init__(
@@ -76,12 +54,12 @@ class Prober:
         bill: Bill,
         retries: Retries,
         timeout: float | None = None,
-        reuse_answers: bool = True,
         answer_without_sources: str | None = None,
     ) -> None:
         self.question = question
         self.baseline = Answer("")  # until the baseline is known, nothing is judged
         self.bill = bill
+        self.shelf = Shelf(bill, remember=True)
         self._replay = replay
         is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
             getattr(replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
@@ -91,25 +69,21 @@ class Prober:
         self._threads = Threads()
         self._retries = retries
         self._deadlines = None if timeout is None else Deadlines(timeout)
-        self._reuse = reuse_answers
         self._without_sources = answer_without_sources
-        self._replies = Memo[Reply]()
         self._failures_in_a_row = 0
         self._stopped: asyncio.Event | None = None
         self._stop_reason = ""
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
-        reply = await self._remembered(arrangement) if self._reuse else await self._sample(arrangement)
+        if arrangement.sources or self._without_sources is None:
+            reply = await self.shelf.reply(arrangement, self._sample)
+        else:
+            reply = Reply(Answer(self._without_sources, note="answered without the application"))
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
         case = Case(self.question, self.baseline, reply.answer, arrangement.sources)
         return Probe(arrangement, reply, await judging.judge(case))
-
-    def remember(self, arrangement: Arrangement, reply: Reply) -> None:
-        """Keeps a reply that was come by otherwise, as the answer to this arrangement."""
-        if self._reuse:
-            self._replies.known[arrangement.key] = reply
 
     def stop(self, reason: str) -> None:
         """Nothing more is tried again."""
@@ -118,33 +92,15 @@ class Prober:
             self._stopped.set()
 
     def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
-        if self._needs_application(arrangement):
-            self.bill.charge()
-            self.bill.samples += 1
+        self.bill.charge()
+        self.bill.samples += 1
         return self.run(arrangement)
-
-    async def _remembered(self, arrangement: Arrangement) -> Reply:
-        key, replies = arrangement.key, self._replies
-        if not replies.begin(key):
-            known = await replies.settled(key)
-            if known is not None:
-                self.bill.reused += 1
-                return known
-        try:
-            reply = await self._sample(arrangement)
-        except BaseException:
-            replies.end(key, None)
-            raise
-        replies.end(key, reply)
-        return reply
 
     async def run(self, arrangement: Arrangement) -> Reply:
         """What the application answers, whatever is remembered; tried again where that may help.
 
         Raises LimitReached, and errors of this package only.
         """
-        if not self._needs_application(arrangement):
-            return Reply(Answer(self._without_sources or "", note="answered without the application"))
         reply = await self._run_once(arrangement)
         if reply.cause is None:
             self._failures_in_a_row = 0
@@ -213,9 +169,7 @@ class Prober:
             if deadlines is not None and task is not None:
                 deadlines.end(task)
             answer = _plain(given) if type(given) is str else Answer.of(given)
-            # Whoever is shown nothing may well say nothing.
-            if not answer.text.strip() and arrangement.sources and answer.value is None:
-                raise UnusableReply(EMPTY, answer.usage, answer.models)
+            _check_said(answer, arrangement)
         except (UntrueReplay, NoSourcesCaptured):
             raise
         except UnusableReply as unusable:
@@ -238,12 +192,15 @@ class Prober:
             return await given
         return given
 
-    def _needs_application(self, arrangement: Arrangement) -> bool:
-        return bool(arrangement.sources) or self._without_sources is None
-
 
 def _cause(reply: Reply) -> BaseException | None:
     return reply.cause
+
+
+def _check_said(answer: Answer, arrangement: Arrangement) -> None:
+    # Whoever is shown nothing may well say nothing.
+    if not answer.text.strip() and arrangement.sources and answer.value is None:
+        raise UnusableReply(EMPTY, answer.usage, answer.models)
 
 
 @lru_cache(maxsize=256)

@@ -57,15 +57,27 @@ def unpacked_ids(content: object) -> tuple[str, ...]:
 def storable(answer: Answer) -> Answer:
     """The answer as it will come back: unchanged, but for a value that only ``as_json`` can say."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
-    if answer.value is None and plain_usage and _is_text(answer.finish_reason):
+    plain_models = answer.models is None or all(
+        type(model) is str and all(map(_is_count, usage.items()))
+        for model, usage in answer.models.items()
+    )
+    if answer.value is None and plain_usage and plain_models and _is_text(answer.finish_reason):
         return answer
     usage = {str(kind): n for kind, n in (answer.usage or {}).items() if type(n) is int}
     return replace(
         answer,
         value=answer.value if _is_json(answer.value) else as_json(answer.value),
         usage=None if answer.usage is None else usage,
+        models=None if answer.models is None else _counted(answer.models),
         finish_reason=None if answer.finish_reason is None else str(answer.finish_reason),
     )
+
+
+def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    return {
+        str(model): {str(kind): count for kind, count in usage.items() if type(count) is int}
+        for model, usage in models.items()
+    }
 
 
 def packed_answer(answer: Answer) -> bytes:
@@ -84,6 +96,8 @@ def packed_answer(answer: Answer) -> bytes:
         said += ',"delivered":', _encode(answer.delivered)
     if answer.seen is not None:
         said += ',"seen":', _encode(answer.seen)
+    if answer.models is not None:
+        said += ',"models":', _encode({model: dict(usage) for model, usage in answer.models.items()})
     said.append("}")
     return packed("".join(said))
 
@@ -99,6 +113,7 @@ def unpacked_answer(content: object) -> Answer:
         note=_text(said.pop("note", "")),
         delivered=_maybe(_ids, said.pop("delivered", None)),
         seen=_maybe(_ids, said.pop("seen", None)),
+        models=_maybe(_models, said.pop("models", None)),
         **_nothing_left(said),
     )
 
@@ -177,6 +192,12 @@ def _usage(value: object) -> dict[str, int]:
     if not all(type(count) is int for count in counts.values()):
         raise Corrupted("counts that are none")
     return cast("dict[str, int]", counts)
+
+
+def _models(value: object) -> dict[str, dict[str, int]]:
+    if not isinstance(value, dict):
+        raise Corrupted(f"{type(value).__name__} where counts by model were expected")
+    return {str(model): _usage(usage) for model, usage in cast("dict[object, object]", value).items()}
 
 
 def _is_text(value: object) -> bool:

@@ -1,0 +1,152 @@
+"""How an inquiry begins: the answer to explain, and whether it can be judged and repeats itself."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
+from .printable import shortened
+from .probing.judging import Judging, described
+from .probing.prober import Prober
+from .probing.replaying import Baseline
+from .probing.reply import Reply
+from .sources import Arrangement, SourceSet
+from .verdicts import Answer, Case, Verdict
+
+_SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
+
+
+@dataclass(slots=True, repr=False)
+class Opening:
+    """``judgings``: one for each base predicate. What it has to say goes to ``warnings`` and
+    ``notes``."""
+
+    sources: SourceSet
+    prober: Prober
+    judgings: Sequence[Judging]
+    warnings: list[str]
+    notes: list[str]
+    _fresh: Answer | None = field(init=False, default=None)
+
+    @property
+    def _full(self) -> Arrangement:
+        return Arrangement.of(self.sources, self.sources.lattice.full)
+
+    async def baseline(self, given: Baseline | None) -> Baseline:
+        """The baseline, from whoever has it: the caller, the store, the application.
+
+        Raises BaselineFailed.
+        """
+        baseline = await self._asked() if given is None else await self._noted(given)
+        self.prober.baseline = baseline.answer
+        if baseline.current is not None:
+            # Otherwise the full set is probed like any other.
+            self.prober.shelf.remember(self._full, Reply(baseline.current))
+        return baseline
+
+    async def _asked(self) -> Baseline:
+        prober = self.prober
+        before = prober.bill.replays
+
+        async def make(arrangement: Arrangement) -> Reply:
+            prober.bill.baseline += 1
+            return await prober.run(arrangement)
+
+        reply = await prober.shelf.sample(self._full, 0, make)
+        if isinstance(reply.cause, RagRuleError):
+            raise reply.cause
+        if reply.answer is None:
+            raise BaselineFailed(
+                f"the application failed on all {len(self.sources)} sources, so there is no "
+                f"answer to explain; make it answer first: {reply.error}"
+            ) from reply.cause
+        return Baseline(reply.answer, reply.answer, replays=prober.bill.replays - before)
+
+    async def _noted(self, given: Baseline) -> Baseline:
+        """What the caller hands over; where the store has an answer to the same, that one.
+
+        Rules that were found about an answer are only resumed about that answer.
+        """
+        bill = self.prober.bill
+        bill.baseline += given.replays
+        bill.spend(given.usage, given.models)
+        if given.current is None:
+            return given
+        first, is_this = await self.prober.shelf.offered(self._full, given.current)
+        if is_this:
+            return given
+        self._fresh = given.current
+        if first.text != given.current.text:
+            self.notes.append(
+                f"explained is the store's answer on these sources, {shortened(first.text, 200)!r}; "
+                f"asked again, the application says {shortened(given.current.text, 200)!r}"
+            )
+        return replace(given, answer=given.answer if given.logged else first, current=first)
+
+    async def check_judgeable(self, question: str, answer: Answer) -> None:
+        """A predicate that fails on the baseline would fail on every probe. Raises BaselineFailed."""
+        case = Case(question, answer, answer, self.sources.sources)
+        for judging in self.judgings:
+            try:
+                await judging.ask(case)
+            except RagRuleError:
+                raise
+            except Exception as error:
+                raise BaselineFailed(
+                    f"the predicate failed on the baseline's answer: {described(error)}; "
+                    f"the answer was {shortened(answer.text, 200)!r}"
+                ) from error
+
+    async def check_repeatable(self, baseline: Baseline, *, wanted: bool) -> None:
+        """Asks about the full set once more: a predicate that disagrees with itself explains nothing.
+
+        That a logged answer is no longer given is no such disagreement, but is said first.
+        Raises AnswerNotRepeatable, LimitReached.
+        """
+        first = baseline.current
+        if baseline.logged and first is not None:
+            await self._compare_with_log(baseline.answer, first)
+        if not wanted and (first is not None or not baseline.logged):
+            return
+        reply = await self.prober.shelf.sample(self._full, 0 if first is None else 1, self._once_more)
+        if reply.answer is None:
+            self.notes.append(f"the repeat check failed: {reply.error}")
+            return
+        if baseline.logged and first is None:
+            await self._compare_with_log(baseline.answer, reply.answer)
+        else:
+            await self._compare(first or baseline.answer, reply.answer, baseline.notes)
+        self.prober.shelf.remember(self._full, reply)
+
+    async def _compare(self, first: Answer, second: Answer, remarks: tuple[str, ...]) -> None:
+        for judging in self.judgings:
+            verdicts = await self._verdicts(judging, first, second)
+            if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
+                raise AnswerNotRepeatable(str(judging.base), (first.text, second.text), remarks)
+
+    async def _once_more(self, arrangement: Arrangement) -> Reply:
+        if self._fresh is not None:
+            return Reply(self._fresh)  # it has been asked during this call, and said this
+        self.prober.bill.charge()
+        self.prober.bill.repeat_check += 1
+        return await self.prober.run(arrangement)
+
+    async def _compare_with_log(self, logged: Answer, current: Answer) -> None:
+        for judging in self.judgings:
+            then, now = await self._verdicts(judging, logged, current)
+            if then is not now:
+                self.warnings.append(
+                    f"the logged answer is not what the application answers on these sources now: "
+                    f"{str(judging.base)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
+                    f"{_SAID[now]} for {shortened(current.text, 200)!r}. What follows is about what it "
+                    "answers now"
+                )
+
+    async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
+        kept, against = self.sources.sources, self.prober.baseline
+        cases = [Case(self.prober.question, against, answer, kept) for answer in (first, second)]
+        return [(await judging.judge(case)).verdict for case in cases]
+
+
+def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
+    """One for each base predicate: a negation is judged by its base."""
+    return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())

@@ -1,0 +1,25 @@
+"""What comes of one replay."""
+
+from typing import NamedTuple
+
+from ..verdicts import Answer
+from .judging import described
+from .replaying import UnusableReply
+
+
+class Reply(NamedTuple):
+    """What one arrangement was answered, or the error it ended in.
+
+    ``latency``: seconds of this run; None where the application did not run for it.
+    """
+
+    answer: Answer | None
+    latency: float | None = None
+    cause: BaseException | None = None
+
+    @property
+    def error(self) -> str:
+        """The error in one line; empty where there is an answer."""
+        if isinstance(self.cause, UnusableReply):
+            return self.cause.reason
+        return "" if self.cause is None else described(self.cause)
