@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .assuming import Assuming
     from .errors import (
         AnswerNotRepeatable,
         BaselineFailed,
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
         UnknownQuery,
         UntrueReplay,
     )
+    from .estimate import Estimate
     from .explainer import Explainer
     from .explanation import Explanation
     from .predicates import condition, consistent_with, contains, equals, matches, same_answer
+    from .probing.limiter import Limiter
     from .probing.limits import Limits
+    from .probing.prices import Price
+    from .probing.retries import Retries
     from .progress import Progress, ProgressReport
     from .records import Finding
     from .rules import RuleKind
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from .version import __version__
 
 _ROOMS = {
+    "assuming": ("Assuming",),
     "errors": (
         "AnswerNotRepeatable",
         "BaselineFailed",
@@ -49,6 +55,7 @@ _ROOMS = {
         "UnknownQuery",
         "UntrueReplay",
     ),
+    "estimate": ("Estimate",),
     "explainer": ("Explainer",),
     "explanation": ("Explanation",),
     "predicates": (
@@ -59,7 +66,10 @@ _ROOMS = {
         "matches",
         "same_answer",
     ),
+    "probing.limiter": ("Limiter",),
     "probing.limits": ("Limits",),
+    "probing.prices": ("Price",),
+    "probing.retries": ("Retries",),
     "progress": ("Progress", "ProgressReport"),
     "records": ("Finding",),
     "rules": ("RuleKind",),
@@ -74,20 +84,25 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "Answer",
     "AnswerNotRepeatable",
+    "Assuming",
     "BaselineFailed",
     "Case",
+    "Estimate",
     "Explainer",
     "Explanation",
     "Finding",
     "InvalidInput",
     "Judgement",
+    "Limiter",
     "Limits",
     "MissingExtra",
     "NoSourcesCaptured",
+    "Price",
     "Progress",
     "ProgressReport",
     "RagRuleError",
     "ReplayMissedGate",
+    "Retries",
     "RuleKind",
     "Settings",
     "SettingsFields",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import Unpack
 
+from .assuming import Assuming
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.prices import TokensByModel
@@ -16,6 +17,7 @@ from .sources import Source, SourceSet
 from .verdicts import Answer
 
 if TYPE_CHECKING:
+    from .estimate import Estimate
     from .explanation import Explanation
     from .inquiry import Inquiry
     from .probing.limiter import Limiter
@@ -105,6 +107,41 @@ class Explainer:
         return await self._inquiry(
             question, sources, baseline, replay, pinned, progress, judge
         ).explanation()
+
+    def estimate(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        *,
+        pinned: Iterable[str] = (),
+        prompt: str | None = None,
+        spent_tokens: int = 0,
+        assuming: "Assuming | None" = None,
+    ) -> "Estimate":
+        """What explaining the answer to ``question`` would take at best, typically and at worst.
+
+        Asks nothing and nobody. ``prompt``: what a model would be sent with all sources, where that is
+        known; else the question and the sources' texts are counted. ``spent_tokens``: what was spent to
+        find the sources. Raises InvalidInput as ``explain`` does.
+        """
+        from .estimate import Material, estimated
+
+        assumed = assuming or Assuming()
+        source_set = SourceSet.of(sources, pinned)
+        counted = [assumed.count_tokens(source.passage) for source in source_set.units]
+        fixed = sum(assumed.count_tokens(s.passage) for s in source_set if s.id in source_set.pinned)
+        other = assumed.count_tokens(question) + fixed
+        if prompt is not None:
+            other = max(other, assumed.count_tokens(prompt) - sum(counted))
+        material = Material(
+            counted,
+            other,
+            assumed.answer_tokens,
+            assumed.seconds_per_replay,
+            assumed.model,
+            spent_tokens,
+        )
+        return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
 
     def _inquiry(
         self,

@@ -60,7 +60,7 @@ class Bill:
     @property
     def tokens(self) -> int:
         """The replays' and the judge's, in and out."""
-        return self._tokens + sum(map(_total, self.judge_spent.values()))
+        return self._tokens + sum(map(total, self.judge_spent.values()))
 
     @property
     def cost(self) -> float | None:
@@ -74,7 +74,7 @@ class Bill:
             account = self._spent.setdefault(model, {})
             for kind, count in tokens.items():
                 account[kind] = account.get(kind, 0) + count
-            self._tokens += _total(tokens)
+            self._tokens += total(tokens)
 
     def charge(self) -> None:
         """Makes sure that one more run is within the limits. Raises LimitReached where it is not.
@@ -114,6 +114,7 @@ def summed(spent: TokensByModel) -> dict[str, int]:
     return total
 
 
-def _total(tokens: Mapping[str, int]) -> int:
+def total(tokens: Mapping[str, int]) -> int:
+    """In and out."""
     known = tokens.get("input_tokens", 0) + tokens.get("output_tokens", 0)
     return max(known, tokens.get("total_tokens", 0))

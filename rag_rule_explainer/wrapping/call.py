@@ -5,7 +5,9 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from ..assuming import Assuming
 from ..errors import BaselineFailed
+from ..estimate import Estimate
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..probing.loop import run_blocking
@@ -57,6 +59,30 @@ class Call(Generic[Item]):
                 self.run = self.run.anew()
                 output, replay = run_blocking(self.abaseline()), self.run.areplay
             return Explained(output, self.mined(self.run.recorded(output), replay))
+
+    def estimate(self, assuming: Assuming | None) -> Estimate:
+        """What explaining would take: retrieves, and stops before a model is shown anything."""
+        application = self.run.application
+        with application.interception.intercepting():
+            try:
+                if application.async_only:
+                    found = run_blocking(self.run.aretrieved())
+                else:
+                    found = self.run.retrieved()
+            except BaselineFailed as failed:
+                if application.async_only or not self.is_async_only(failed):
+                    raise
+                self.run = self.run.anew()
+                found = run_blocking(self.run.aretrieved())
+        case = self.run.case
+        return self.explainer.estimate(
+            case.question,
+            found.sources,
+            pinned=case.pinned,
+            prompt=found.prompt,
+            spent_tokens=found.tokens,
+            assuming=assuming,
+        )
 
     async def aexplained(self) -> Explained[Any]:
         """On the caller's loop, through the application's async entry."""

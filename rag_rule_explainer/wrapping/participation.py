@@ -1,6 +1,6 @@
 """Everything one run of the application takes part in, bound to its context."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -20,8 +20,17 @@ HALF = "a model reply that was streamed ended without a finish_reason, as a brok
 """What may be wrong with replies. One that was cut off would be cut off again."""
 
 
+class Enough(BaseException):
+    """Raised where a model is about to be asked and need not be: no application catches it by mistake."""
+
+
 class Watch(Protocol):
-    """What models were sent and replied during one run, as far as their framework reports it."""
+    """What models were sent and replied during one run, as far as their framework reports it.
+
+    ``is_enough``: asked before a model is; Enough is raised there where it says so.
+    """
+
+    is_enough: Callable[[], bool] | None
 
     @property
     def requests(self) -> list[Request]:

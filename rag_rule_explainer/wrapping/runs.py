@@ -1,6 +1,7 @@
 """One input to an application: its recorded baseline, then its replays."""
 
 import asyncio
+import hashlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -11,13 +12,13 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from ..errors import BaselineFailed, NoSourcesCaptured, RagRuleError
-from ..probing.bill import summed
+from ..probing.bill import summed, total
 from ..probing.conduct import Conduct
 from ..probing.gating import Captured, OnNewQuery, Recording, Serving
 from ..probing.judging import described
@@ -26,10 +27,20 @@ from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
 from .cases import Case, Manner
-from .participation import CUT_OFF, Participation, Watch, participating, unusable
+from .copying import described as described_value
+from .participation import CUT_OFF, Enough, Participation, Watch, participating, unusable
 from .state import State
 
 Item = TypeVar("Item")
+
+
+class Retrieved(NamedTuple):
+    """``prompt``: what a model was about to be sent, where one was; ``tokens``: what models spent
+    before."""
+
+    sources: Sequence[Source]
+    prompt: str | None
+    tokens: int
 
 
 class ApplicationRun(Generic[Item]):
@@ -79,6 +90,41 @@ class ApplicationRun(Generic[Item]):
         """The same through its async entry."""
         with self._running_first():
             return await self.application.arun(self._copied(), None)
+
+    def retrieved(self) -> "Retrieved":
+        """What the application retrieves; it is stopped where it would first show any of it to a model.
+
+        Raises NoSourcesCaptured, BaselineFailed.
+        """
+        self._first.watch.is_enough = self._has_retrieved
+        with suppress(Enough):
+            self.baseline()
+        return self._what_was_retrieved()
+
+    async def aretrieved(self) -> "Retrieved":
+        """The same through its async entry."""
+        self._first.watch.is_enough = self._has_retrieved
+        with suppress(Enough):
+            await self.abaseline()
+        return self._what_was_retrieved()
+
+    def _has_retrieved(self) -> bool:
+        gate = self._first.gate
+        return bool(gate.retrievals if isinstance(gate, Recording) else gate.served)
+
+    def _what_was_retrieved(self) -> "Retrieved":
+        first, captured = self._first, self._recorded_sources()
+        requests = first.watch.requests
+        conduct = Conduct.of(
+            captured.sources,
+            requests,
+            scope=self._manner.scope,
+            constant=self.application.texts_in(self.case.given),
+            pinned=self.case.pinned,
+            shown=self.application.shown(captured),
+        )
+        prompt = requests[-1].text if requests else None
+        return Retrieved(conduct.units, prompt, sum(map(total, first.watch.models.values())))
 
     def stream(self) -> Iterator[Any]:
         """The same, chunk by chunk. The consumer's context takes part in nothing."""
@@ -142,13 +188,18 @@ class ApplicationRun(Generic[Item]):
 
         Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
         """
-        first, gate = self._first, self._first.gate
+        first = self._first
         if first.refused is not None:
             raise first.refused
         if first.watch.fault:
             raise BaselineFailed(
                 f"{first.watch.fault}, so there is no answer to explain; make it answer first"
             )
+        captured = self._recorded_sources()
+        return self._understood(captured, self._read(output, first.watch), replays)
+
+    def _recorded_sources(self) -> Captured[Item]:
+        gate = self._first.gate
         retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
         if isinstance(gate, Recording):
             self._captured = gate.captured(self._on_new_query())
@@ -157,7 +208,7 @@ class ApplicationRun(Generic[Item]):
             if self._manner.retrievers:
                 told += ". Only those named in retrievers= count, and none of them was asked"
             raise NoSourcesCaptured(told)
-        return self._understood(self._captured, self._read(output, first.watch), replays)
+        return self._captured
 
     def of_another_run(
         self,
@@ -196,6 +247,7 @@ class ApplicationRun(Generic[Item]):
             replays=replays,
             usage=(current.usage or {}) if replays else {},
             models=current.models if replays else None,
+            state=self._state(),
             input=self.application.plain(case.given),
             scope=conduct.scope,
             held_out=conduct.held_out,
@@ -204,6 +256,16 @@ class ApplicationRun(Generic[Item]):
             versions=self.application.versions(),
         )
         return conduct.units, baseline
+
+    def _state(self) -> str:
+        """What answers depend on beside question and sources: the rest of the input, what is
+        remembered."""
+        given = self.application.plain(self.case.given)
+        remembered = sorted(map(described_value, self._first.state.before.values()))
+        if given == self.case.question and not remembered:
+            return ""
+        told = "\n".join([described_value(given), *remembered])
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _logged(self, given: Any) -> Answer:
         return (

@@ -12,7 +12,16 @@ from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, Settings, SettingsFields
+from rag_rule_explainer import (
+    Assuming,
+    Estimate,
+    Explainer,
+    Explanation,
+    InvalidInput,
+    Progress,
+    Settings,
+    SettingsFields,
+)
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
@@ -153,6 +162,27 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, config, documents, add_documents, pinned, baseline)
         return (await self._call(case, config).aexplained()).explanation
+
+    def estimate(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        assuming: Assuming | None = None,
+    ) -> Estimate:
+        """What explaining the answer to ``input`` would take at best, typically and at worst, before it
+        is paid.
+
+        Retrieves once, and stops where a model would first be shown what was retrieved; models that are
+        asked before that, such as to rewrite the question, are, and the estimate says what they spent.
+        ``assuming``: what nobody knows before: tokens of an answer, seconds of a replay, whose price.
+        Raises what ``explain`` raises before it replays anything.
+        """
+        case = self._case(input, config, documents, add_documents, pinned, None)
+        return self._call(case, config).estimate(assuming)
 
     @override
     def invoke(

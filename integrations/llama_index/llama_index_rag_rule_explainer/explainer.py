@@ -5,7 +5,16 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, Settings, SettingsFields
+from rag_rule_explainer import (
+    Assuming,
+    Estimate,
+    Explainer,
+    Explanation,
+    InvalidInput,
+    Progress,
+    Settings,
+    SettingsFields,
+)
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
@@ -134,6 +143,26 @@ class RuleExplainer:
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._aspanned(self._call(case))).explanation
+
+    def estimate(
+        self,
+        input: Any,  # noqa: A002 -- as the LangChain integration says
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        assuming: Assuming | None = None,
+    ) -> Estimate:
+        """What explaining the answer to ``input`` would take at best, typically and at worst, before it
+        is paid.
+
+        Retrieves once, and stops where a model would first be shown what was retrieved; models that are
+        asked before that, such as to rewrite the question, are, and the estimate says what they spent.
+        ``assuming``: what nobody knows before: tokens of an answer, seconds of a replay, whose price.
+        Raises what ``explain`` raises before it replays anything.
+        """
+        case = self._case(input, documents, add_documents, pinned, None)
+        return self._call(case).estimate(assuming)
 
     @property
     def retrievers(self) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -27,6 +27,7 @@ from rag_rule_explainer.wrapping.participation import (
     CUT_OFF,
     EMPTY,
     HALF,
+    Enough,
     inside_retrieval,
     participation,
 )
@@ -51,6 +52,7 @@ class Watch:
 
     def __init__(self, *, allow_length: bool = False) -> None:
         self.failures: list[str] = []
+        self.is_enough: Callable[[], bool] | None = None
         self._fault = ""
         self._allow_length = allow_length
         self._guard = threading.Lock()
@@ -112,6 +114,8 @@ class Watch:
             return  # a reranker is shown everything; the answering model is not
         with self._guard:
             where.append(Request(text, tuple(self._replies)))
+        if self.is_enough is not None and self.is_enough():
+            raise Enough
 
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
         text = _reply(response)

@@ -1,0 +1,170 @@
+"""What explaining would cost, before anything is spent.
+
+Nobody knows the rules beforehand, so there are three courses it may take. *Best*: leaving out any one
+source already breaks the condition. *Typical*: two sources decide together, and the others do not matter.
+*Worst*: every subset is needed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from .probing.prices import ANY_MODEL, Price, Prices, price_of
+from .rules import RuleKind
+from .settings import Choice, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Outlay:
+    """What one course of a search takes. ``cost``: None without a price."""
+
+    replays: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    seconds: float
+
+    @property
+    def tokens(self) -> int:
+        """In and out."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """``best``, ``typical`` and ``worst`` case of explaining one answer by so many ``sources``.
+
+    ``prompt_tokens``: of the prompt with all sources. ``spent_tokens``: what models were asked already to
+    find the sources, such as to rewrite the question. ``assumptions``: what it rests on, in words.
+    """
+
+    sources: int
+    best: Outlay
+    typical: Outlay
+    worst: Outlay
+    prompt_tokens: int
+    spent_tokens: int = 0
+    assumptions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("", "replays", "tokens in", "tokens out", "cost", "seconds")]
+        for name, course in (("best", self.best), ("typical", self.typical), ("worst", self.worst)):
+            cost = "?" if course.cost is None else f"{course.cost:,.4f}"
+            counts = (course.replays, course.input_tokens, course.output_tokens)
+            rows.append((name, *(f"{count:,}" for count in counts), cost, f"{course.seconds:,.0f}"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = ("  ".join(map(str.rjust, row, widths)).rstrip() for row in rows)
+        return "\n".join([f"{self.sources} sources", *table, *(f"({each})" for each in self.assumptions)])
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is known before mining: tokens of each source in a prompt, and of all else in it."""
+
+    source_tokens: Sequence[int]
+    other_tokens: int
+    answer_tokens: int
+    seconds_per_replay: float
+    model: str | None = None
+    spent_tokens: int = 0
+
+
+def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
+    """The three courses, by the settings and the miner chosen."""
+    size = len(material.source_tokens)
+    courses = [
+        _course(count, material, settings, choice)
+        for count in (_best(size, settings.kinds), _typical(size, settings.kinds), _worst(size))
+    ]
+    if choice.name == "exhaustive":
+        courses = [courses[2]] * 3
+    best, typical, worst = courses
+    return Estimate(
+        sources=size,
+        best=best,
+        typical=typical,
+        worst=worst,
+        prompt_tokens=material.other_tokens + sum(material.source_tokens),
+        spent_tokens=material.spent_tokens,
+        assumptions=tuple(_assumptions(material, settings, choice)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Probes:
+    """How many subsets, how many sources they show in all, and how many must wait for one another."""
+
+    subsets: int
+    shown: float
+    depth: int
+
+
+def _worst(size: int) -> _Probes:
+    return _Probes(1 << size, (1 << size) * size / 2, size + 1)
+
+
+def _best(size: int, kinds: Sequence[RuleKind]) -> _Probes:
+    near_full, empty = _Probes(1 + size, size + size * (size - 1), 2), _Probes(1, 0, 1)
+    if len(kinds) > 1:
+        return _Probes(min(near_full.subsets + 1, 1 << size), near_full.shown, 2)
+    return near_full if kinds[0] is RuleKind.RETENTION else empty
+
+
+def _typical(size: int, kinds: Sequence[RuleKind]) -> _Probes:
+    if len(kinds) > 1 or size < 2:
+        return _worst(size)
+    rest = size - 2
+    with_both = 1 << rest
+    retained = _Probes(with_both + 2, with_both * (2 + rest / 2) + 2 * (size - 1), rest + 2)
+    if kinds[0] is RuleKind.RETENTION:
+        return retained
+    everything = _worst(size)
+    shown = everything.shown - with_both * (2 + rest / 2) + 2
+    return _Probes(everything.subsets - with_both + 1, shown, size)
+
+
+def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
+    size = len(material.source_tokens)
+    mean = sum(material.source_tokens) / size if size else 0.0
+    before = 1 + settings.check_repeatable
+    replays, cap = before + probes.subsets, choice.limits.replays
+    share = 1.0 if cap is None else min(1.0, max(0, cap - before) / probes.subsets)
+    mined = ceil(probes.subsets * share)
+    replays = before + mined
+    # The first run is the answer to the full set; memory spares that probe.
+    replays -= 1 if mined == probes.subsets and probes.shown else 0
+    shown = before * size + probes.shown * share - (size if replays < before + mined else 0)
+    input_tokens = round(replays * material.other_tokens + shown * mean)
+    output_tokens = replays * material.answer_tokens
+    price = _price(material.model, settings.prices)
+    cost = (
+        None
+        if price is None
+        else price.of({"input_tokens": input_tokens, "output_tokens": output_tokens})
+    )
+    rounds = before + max(probes.depth - 1, ceil(max(0, replays - before) / settings.concurrency))
+    return Outlay(replays, input_tokens, output_tokens, cost, rounds * material.seconds_per_replay)
+
+
+def _price(model: str | None, prices: Prices | None) -> Price | None:
+    if not prices:
+        return None
+    if model is None:
+        return next(iter(prices.values())) if len(prices) == 1 else prices.get(ANY_MODEL)
+    return price_of(model, prices)
+
+
+def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequence[str]:
+    every = "" if len(settings.kinds) == 1 else ", and the two kinds of rule then need every subset"
+    said = [
+        f"{material.answer_tokens} tokens an answer, {material.seconds_per_replay:g} s a replay, "
+        + f"{settings.concurrency} at a time; nothing from a provider's cache, no retries, no judge",
+        f"typical: two sources decide together{every}",
+    ]
+    if choice.limits.replays is not None:
+        said.append(f"stops after {choice.limits.replays} replays")
+    if settings.prices is None:
+        said.append("no prices: pass prices={model: Price(...)} for the cost")
+    if material.spent_tokens:
+        said.append(f"{material.spent_tokens} tokens were spent to find the sources")
+    return said
