@@ -67,6 +67,7 @@ class Material:
     seconds_per_replay: float
     model: str | None = None
     spent_tokens: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
@@ -156,9 +157,9 @@ def _price(model: str | None, prices: Prices | None) -> Price | None:
 
 def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequence[str]:
     every = "" if len(settings.kinds) == 1 else ", and the two kinds of rule then need every subset"
+    pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     said = [
-        f"{material.answer_tokens} tokens an answer, {material.seconds_per_replay:g} s a replay, "
-        + f"{settings.concurrency} at a time; nothing from a provider's cache, no retries, no judge",
+        f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries, no judge",
         f"typical: two sources decide together{every}",
     ]
     if choice.limits.replays is not None:
@@ -167,4 +168,4 @@ def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequ
         said.append("no prices: pass prices={model: Price(...)} for the cost")
     if material.spent_tokens:
         said.append(f"{material.spent_tokens} tokens were spent to find the sources")
-    return said
+    return [*said, *material.notes]

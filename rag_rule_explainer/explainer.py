@@ -1,6 +1,6 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from typing_extensions import Unpack
@@ -116,13 +116,15 @@ class Explainer:
         pinned: Iterable[str] = (),
         prompt: str | None = None,
         spent_tokens: int = 0,
+        notes: Sequence[str] = (),
         assuming: "Assuming | None" = None,
     ) -> "Estimate":
         """What explaining the answer to ``question`` would take at best, typically and at worst.
 
         Asks nothing and nobody. ``prompt``: what a model would be sent with all sources, where that is
         known; else the question and the sources' texts are counted. ``spent_tokens``: what was spent to
-        find the sources. Raises InvalidInput as ``explain`` does.
+        find the sources; ``notes``: what else there is to say of them. Raises InvalidInput as ``explain``
+        does.
         """
         from .estimate import Material, estimated
 
@@ -140,6 +142,7 @@ class Explainer:
             assumed.seconds_per_replay,
             assumed.model,
             spent_tokens,
+            tuple(notes),
         )
         return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
 

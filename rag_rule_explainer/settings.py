@@ -19,6 +19,8 @@ MinerName: TypeAlias = Literal["auto", "exact", "exhaustive"]
 
 EXACT_UP_TO = 7
 """Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
+DEFAULT_TIMEOUT = 300.0
+"""Seconds that a replay may take."""
 AUTO_REPLAYS = 500
 """The cap ``auto`` sets above that, where the user set none."""
 MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
@@ -72,7 +74,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     prices: Prices | None = None
     concurrency: int = 8
-    timeout: float | None = 300.0
+    timeout: float | None = DEFAULT_TIMEOUT
     retries: Retries | int = field(default_factory=Retries)
     speculate: float = 0.0
     lockstep: bool = False

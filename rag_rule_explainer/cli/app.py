@@ -8,20 +8,22 @@ from typing import Annotated
 import typer
 from typer.exceptions import Abort, TyperException
 
+from ..assuming import Assuming
 from ..errors import RagRuleError
 from ..printable import shortened
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.limits import Limits
 from ..probing.replaying import WantedScope
-from ..settings import MOST_REPLAYS, MinerName, Rules, Settings
+from ..probing.retries import Retries
+from ..settings import DEFAULT_TIMEOUT, MOST_REPLAYS, MinerName, Rules, Settings
 from ..version import __version__
 from .conditions import SYNTAX
 from .demo import demo
-from .explain import ASK_ABOVE, explain
+from .explain import ASK_ABOVE, estimate, explain
 from .frameworks import Framework
 from .models import KEY
-from .requests import Request, parsed_ids
+from .requests import Request, parsed_ids, parsed_prices, parsed_store
 from .stores import store
 from .terminal import print_lines, say
 
@@ -32,6 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(store)
+
+_USUAL, _USUAL_RETRIES = Assuming(), Retries()
 
 Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
 App = Annotated[
@@ -83,12 +87,40 @@ RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule
 Miner = Annotated[
     MinerName, typer.Option(help="How to search. auto: exact, capped where it may cost much.")
 ]
+PricedModel = Annotated[str | None, typer.Option("--model", help="The model whose --price is taken.")]
 Model = Annotated[
     str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {KEY}.")
 ]
 BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint.")]
 Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]
 MaxReplays = Annotated[int | None, typer.Option(min=1, help="Stop after this many replays.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop after this many tokens.")]
+MaxCost = Annotated[float | None, typer.Option(help="Stop when this much is spent; needs --price.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Stop after this many seconds.")]
+PriceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="MODEL=IN,OUT[,CACHED]",
+        help="Prices of a million tokens; '*' for any other model. May be given several times.",
+    ),
+]
+Timeout = Annotated[float | None, typer.Option(help="Seconds one replay may take.")]
+RetriesOption = Annotated[int, typer.Option("--retries", min=0, help="Further tries of a failed replay.")]
+Speculate = Annotated[
+    float, typer.Option(help="The most of all probes that may be wasted to be done sooner, e.g. 0.1.")
+]
+Lockstep = Annotated[bool, typer.Option("--lockstep", help="Probe in rounds: always the same probes.")]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="Keep paid answers here: a SQLite file or a database."),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(help="Whose answers these are; a new one when the application changes."),
+]
+AnswerTokens = Annotated[int, typer.Option(min=0, help="Tokens that an answer is taken to have.")]
+SecondsPerReplay = Annotated[float, typer.Option(min=0, help="Seconds that a replay is taken to last.")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Most replays in flight.")]
 WithoutSources = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The answer to no sources at all, instead of asking.")
@@ -127,7 +159,17 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     base_url: BaseUrl = None,
     temperature: Temperature = None,
     max_replays: MaxReplays = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = None,
+    price: PriceOption = None,
     concurrency: Concurrency = 8,
+    timeout: Timeout = DEFAULT_TIMEOUT,
+    retries: RetriesOption = _USUAL_RETRIES.most,
+    speculate: Speculate = 0.0,
+    lockstep: Lockstep = False,
+    store: StoreUrl = None,
+    namespace: Namespace = None,
     answer_without_sources: WithoutSources = None,
     repeat_check: RepeatCheck = True,
     yes: Yes = False,
@@ -142,8 +184,14 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     settings = Settings(
         rules=rules,
         miner=miner,
-        limits=Limits(replays=cap),
+        limits=Limits(cap, max_tokens, max_cost, max_seconds),
+        prices=parsed_prices(price),
         concurrency=concurrency,
+        timeout=timeout,
+        retries=retries,
+        speculate=speculate,
+        lockstep=lockstep,
+        store=parsed_store(store, namespace),
         check_repeatable=repeat_check,
         answer_without_sources=answer_without_sources,
     )
@@ -170,6 +218,55 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
         json=json,
     )
     explain(request, settings)
+
+
+@app.command("estimate")
+def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    question: Question = None,
+    sources: Sources = None,
+    top_k: TopK = None,
+    app: App = None,
+    framework: FrameworkOption = None,
+    input_key: InputKey = None,
+    input: Input = None,  # noqa: A002 -- the option's name
+    documents: Documents = None,
+    pinned: Pinned = None,
+    rules: RulesOption = "both",
+    miner: Miner = "auto",
+    model: PricedModel = None,
+    price: PriceOption = None,
+    max_replays: MaxReplays = None,
+    concurrency: Concurrency = 8,
+    answer_tokens: AnswerTokens = _USUAL.answer_tokens,
+    seconds_per_replay: SecondsPerReplay = _USUAL.seconds_per_replay,
+    repeat_check: RepeatCheck = True,
+    json: Json = False,
+) -> None:
+    """Say what explaining would cost at best, typically and at worst, before anything is spent.
+
+    With --app, the application retrieves once, and no model is shown what it found.
+    """
+    settings = Settings(
+        rules=rules,
+        miner=miner,
+        limits=Limits(max_replays),
+        prices=parsed_prices(price),
+        concurrency=concurrency,
+        check_repeatable=repeat_check,
+    )
+    request = Request(
+        question=question,
+        sources=sources,
+        top_k=top_k,
+        app=app,
+        framework=framework,
+        input_key=input_key,
+        input=input,
+        documents=documents,
+        pinned=parsed_ids(pinned),
+        json=json,
+    )
+    estimate(request, settings, Assuming(answer_tokens, seconds_per_replay, model))
 
 
 @app.callback(invoke_without_command=True)

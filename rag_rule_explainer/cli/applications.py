@@ -49,7 +49,7 @@ def application_explainer(
     request: Request,
     settings: Settings,
     predicates: tuple[Predicate, Predicate | None],
-    progress: Progress,
+    progress: Progress | None,
 ) -> Any:
     """The RuleExplainer for an application. Raises InvalidInput for what is none."""
     predicate, omission = predicates

@@ -2,11 +2,12 @@
 
 import json
 import sys
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import asdict, replace
+from typing import Any, TypeAlias
 
 import typer
 
+from ..assuming import Assuming
 from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
@@ -15,7 +16,7 @@ from ..predicates import Predicate
 from ..probing.judging import described
 from ..report import lines
 from ..settings import Settings, choose
-from ..sources import SourceSet
+from ..sources import Source, SourceSet
 from .applications import application_explainer, application_input, load_application
 from .conditions import parsed
 from .frameworks import Integration
@@ -40,6 +41,9 @@ def explain(request: Request, settings: Settings) -> None:
     of_kind = _of_application if request.app is not None else _of_sources
     explanation = of_kind(request, settings, (predicate, omission), incident)
     _show(explanation, as_json=request.json)
+    if settings.store is not None:
+        counts = explanation.counts
+        say(f"the store saved {counts.stored} replays; {counts.replays} were made")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
 
@@ -74,6 +78,46 @@ def _of_sources(
             raise error if request.model is None else _without_answer(request, error) from error
 
 
+def estimate(request: Request, settings: Settings, assuming: Assuming) -> None:
+    """Prints what explaining would take. Asks no model that is shown anything."""
+    if request.app is None:
+        if request.question is None:
+            raise InvalidInput("there is no question; give one with --question")
+        sources = _sources(request, request.question, None)
+        estimated = Explainer(settings=settings).estimate(
+            request.question, sources, pinned=request.pinned, assuming=assuming
+        )
+    else:
+        integration, application, given, documents = _application(request, None)
+        predicates: Predicates = (parsed(request.predicate), None)
+        explainer = application_explainer(integration, application, request, settings, predicates, None)
+        estimated = explainer.estimate(
+            given, documents=documents, pinned=request.pinned, assuming=assuming
+        )
+    if request.json:
+        print_json(json.dumps(asdict(estimated), indent=2))
+    else:
+        print_lines(str(estimated).splitlines())
+
+
+def _application(
+    request: Request, incident: Incident | None
+) -> tuple[Integration, Any, Any, list[Source] | None]:
+    """What explains it, the application, its input, and the documents to serve it, if they are given."""
+    if request.app is None:
+        raise InvalidInput("there is no application; name one with --app")
+    asked = request.question or (incident.question if incident else None)
+    application = load_application(request.app)
+    integration = Integration.of(application, request.framework)
+    given, question = application_input(integration, request, asked)
+    documents = (
+        load(request.documents, question, None)
+        if request.documents is not None
+        else incident and incident.sources()
+    )
+    return integration, application, given, list(documents) if documents else None
+
+
 def _sources(request: Request, question: str, incident: Incident | None) -> SourceSet:
     if request.sources is not None:
         return load(request.sources, question, request.top_k)
@@ -88,17 +132,7 @@ def _sources(request: Request, question: str, incident: Incident | None) -> Sour
 def _of_application(
     request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
 ) -> Explanation:
-    if request.app is None:
-        raise InvalidInput("there is no application; name one with --app")
-    asked = request.question or (incident.question if incident else None)
-    application = load_application(request.app)
-    integration = Integration.of(application, request.framework)
-    given, question = application_input(integration, request, asked)
-    documents = (
-        load(request.documents, question, None)
-        if request.documents is not None
-        else incident and incident.sources()
-    )
+    integration, application, given, documents = _application(request, incident)
     if not request.yes and settings.limits.replays is None:
         # How much it retrieves is not known yet, and every replay may cost.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
@@ -107,7 +141,7 @@ def _of_application(
         explainer = application_explainer(integration, application, request, settings, predicates, teller)
         return explainer.explain(
             given,
-            documents=documents and list(documents),
+            documents=documents,
             pinned=_pinned(request, incident),
             baseline=incident.answer if incident else None,
         )

@@ -6,7 +6,9 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
+from ..probing.prices import Price
 from ..probing.replaying import WantedScope
+from ..storing.store import Store
 from .frameworks import Framework
 
 
@@ -25,18 +27,18 @@ class Request:
     input_key: str | None
     input: str | None
     documents: Path | None
-    baseline: Path | None
     pinned: tuple[str, ...]
-    scope: WantedScope
-    on_new_query: OnNewQuery | None
-    on_no_retrieval: OnNoRetrieval
-    predicate: str
-    omission_predicate: str | None
-    model: str | None
-    base_url: str | None
-    temperature: float | None
-    yes: bool
     json: bool
+    baseline: Path | None = None
+    scope: WantedScope = "seen"
+    on_new_query: OnNewQuery | None = None
+    on_no_retrieval: OnNoRetrieval = "error"
+    predicate: str = "same-answer"
+    omission_predicate: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    temperature: float | None = None
+    yes: bool = False
 
     def __post_init__(self) -> None:
         of_sources = {"--sources": self.sources, "--top-k": self.top_k, "--model": self.model}
@@ -61,3 +63,34 @@ class Request:
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
     """Ids as written: separated by commas, in one option or several."""
     return tuple(each.strip() for ids in given or () for each in ids.split(",") if each.strip())
+
+
+def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
+    """Prices as written: ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
+    if not given:
+        return None
+    return dict(map(_parsed_price, given))
+
+
+def _parsed_price(written: str) -> tuple[str, Price]:
+    model, equals, amounts = written.rpartition("=")
+    try:
+        prices = [float(amount) for amount in amounts.split(",")]
+    except ValueError:
+        prices = []
+    if not (model and equals) or len(prices) not in {2, 3}:
+        raise InvalidInput(f"--price {written!r} is no price; write MODEL=IN,OUT such as gpt-4o=2.5,10")
+    return model, Price(*prices)
+
+
+def parsed_store(url: str | None, namespace: str | None) -> Store | None:
+    """The store named. Raises InvalidInput for one option without the other."""
+    if url is None and namespace is None:
+        return None
+    if url is None or namespace is None:
+        missing = "--store" if url is None else "--namespace"
+        raise InvalidInput(
+            f"{missing} is missing: a store needs a place, and a namespace that says which version of "
+            "the application its answers are from"
+        )
+    return Store(url, namespace)

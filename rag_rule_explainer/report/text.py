@@ -4,7 +4,7 @@ Everything that comes from outside (questions, answers, documents, ids) goes thr
 never read as markup, so no text can move the cursor, colour a line or pretend to be the report's own.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -149,11 +149,13 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
         f"({counts.baseline} baseline, {counts.repeat_check} repeat check, {counts.samples} samples, "
         f"{counts.retries} retries); {counts.reused} answers reused"
     )
-    if explanation.spent.replays:
-        spent = ", ".join(
-            f"{count} {printable(kind)}" for kind, count in explanation.spent.replays.items()
-        )
-        yield Text(f"  {spent}")
+    if counts.stored:
+        yield Text(f"  {counts.stored} answers came from the store")
+    if counts.wasted:
+        yield Text(f"  {counts.wasted} probes were guesses that were not needed")
+    spent = explanation.spent
+    yield from _spent("replays", spent.replays, spent.replays_cost)
+    yield from _spent("judge", spent.judge, spent.judge_cost)
     yield Text(printable(f"  miner: {explanation.miner.name} ({explanation.miner.reason})"))
     if explanation.complete:
         yield Text("  complete: these are all the rules there are", style="green")
@@ -163,3 +165,10 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
             f"  not complete ({shortened(printable(why), 300)}): what is shown is true, more may exist",
             style="yellow",
         )
+
+
+def _spent(whose: str, tokens: Mapping[str, int], cost: float | None) -> Iterator[Text]:
+    if tokens:
+        told = ", ".join(f"{count:,} {printable(kind)}" for kind, count in tokens.items())
+        money = "" if cost is None else f"; cost {cost:,.4f}"
+        yield Text(f"  {whose}: {told}{money}")

@@ -81,6 +81,7 @@ class Call(Generic[Item]):
             pinned=case.pinned,
             prompt=found.prompt,
             spent_tokens=found.tokens,
+            notes=found.notes,
             assuming=assuming,
         )
 

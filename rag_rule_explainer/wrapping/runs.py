@@ -41,6 +41,7 @@ class Retrieved(NamedTuple):
     sources: Sequence[Source]
     prompt: str | None
     tokens: int
+    notes: tuple[str, ...]
 
 
 class ApplicationRun(Generic[Item]):
@@ -123,8 +124,12 @@ class ApplicationRun(Generic[Item]):
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
         )
+        units, notes = conduct.units, conduct.notes if conduct.held_out else ()
+        if conduct.held_out and len(units) == 1:
+            # One at a time: the others would have come in requests that were not made.
+            units, notes = captured.sources, ()
         prompt = requests[-1].text if requests else None
-        return Retrieved(conduct.units, prompt, sum(map(total, first.watch.models.values())))
+        return Retrieved(units, prompt, sum(map(total, first.watch.models.values())), notes)
 
     def stream(self) -> Iterator[Any]:
         """The same, chunk by chunk. The consumer's context takes part in nothing."""
