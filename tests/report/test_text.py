@@ -217,9 +217,8 @@ class TestRest:
     def test_tokens_are_shown_where_they_were_counted(self) -> None:
         explanation = explained(lambda _: Answer("yes", usage={"input_tokens": 3, "output_tokens": 1}))
         spent = explanation.spent.replays
-        assert f"  {spent['input_tokens']} input_tokens, {spent['output_tokens']} output_tokens" in (
-            section(explanation, "Cost")
-        )
+        told = f"{spent['input_tokens']} input_tokens, {spent['output_tokens']} output_tokens"
+        assert f"  replays: {told}" in section(explanation, "Cost")
 
 
 class TestIncomplete:

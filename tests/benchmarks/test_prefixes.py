@@ -1,0 +1,77 @@
+"""Prompt tokens that a model computes anew under a prefix cache, beside the least possible.
+
+Every source is a token here. The least possible is the number of distinct prefixes of all prompts: that
+is what a cache without bounds would compute.
+"""
+
+import heapq
+import random
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
+from rag_rule_explainer.mining.protocol import Miner
+from rag_rule_explainer.rules import RuleKind
+from rag_rule_explainer.testing import PrefixCache
+from rag_rule_explainer.verdicts import Verdict
+
+pytestmark = pytest.mark.benchmark
+LATTICE = Lattice(10)
+PAIR = LATTICE.mask([2, 6])
+Holds = Callable[[Mask], bool]
+
+
+def prompt(mask: Mask) -> tuple[int, ...]:
+    return LATTICE.units(mask)
+
+
+def computed(order: Iterable[Mask], room: int) -> float:
+    """How many tokens are computed anew, as a multiple of the least possible."""
+    cache, anew, prefixes = PrefixCache(room), 0, set[tuple[int, ...]]()
+    for mask in order:
+        tokens = prompt(mask)
+        anew += len(tokens) - cache.ask(tokens)
+        prefixes.update(tokens[: place + 1] for place in range(len(tokens)))
+    return anew / len(prefixes)
+
+
+def asked(miner: Miner, holds: Holds, in_flight: int, seed: int = 0) -> list[Mask]:
+    """The order in which a search asks, with log-normal latencies where several are in flight."""
+    draw = random.Random(seed)
+    search, now, order = RuleSearch(miner, LATTICE), 0.0, list[Mask]()
+    flying: list[tuple[float, Mask]] = []
+    while True:
+        while len(flying) < in_flight and (ask := search.next()) is not None:
+            order.append(ask.mask)
+            heapq.heappush(flying, (now + draw.lognormvariate(-0.18, 0.6), ask.mask))
+        if not flying:
+            return order
+        now, mask = heapq.heappop(flying)
+        verdict = Verdict.of(holds(mask))
+        search.tell({mask: verdict})
+
+
+def by_level(order: Iterable[Mask]) -> list[Mask]:
+    return sorted(order, key=lambda mask: (-mask.bit_count(), mask))
+
+
+@pytest.mark.parametrize(
+    ("title", "miner", "holds"),
+    [
+        ("all subsets", Exhaustive(RuleKind.RETENTION), lambda _: True),
+        ("all subsets, each when its parents hold", Mono(RuleKind.RETENTION), lambda _: True),
+        ("a pair", Mono(RuleKind.RETENTION), lambda mask: mask & PAIR == PAIR),
+        ("not a pair, omission", Mono(RuleKind.OMISSION), lambda mask: mask & PAIR != PAIR),
+    ],
+)
+def test_prompt_tokens_computed_anew(title: str, miner: Miner, holds: Holds) -> None:
+    one = asked(miner, holds, 1)
+    eight = [computed(asked(miner, holds, 8, seed), 80) for seed in range(10)]
+    print(
+        f"\nn = 10, {title}: {len(one)} probes; tokens computed, as a multiple of the distinct prefixes"
+    )
+    print(f"  one at a time, room for 20 sources   {computed(one, 20):.3f}   (bar 1.02)")
+    print(f"  8 in flight, room for 80 sources     {max(eight):.3f}   (worst of 10 draws; bar 1.15)")
+    print(f"  by level, room for 20 sources        {computed(by_level(one), 20):.3f}")
