@@ -13,11 +13,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_rule_explainer import Explainer, Source, Store
+from rag_rule_explainer import Explainer, Source, Store, inquiry
+from rag_rule_explainer.storing import opened
 
 SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 7)]
 CONCURRENCY = 4
+LOADED = (inquiry, opened)
+"""Before anything is forked: a child shall spend its time on replays."""
 QUESTIONS, KILLS = 10, 5
+SUBSETS = 1 << len(SOURCES)
 
 
 def explain(folder: Path, question: str) -> list[list[str]]:
@@ -69,15 +73,17 @@ def main(folder: Path) -> None:
         for _ in range(KILLS):
             before = len(paid(folder))
             pid = child(folder, f"question {number}")
-            time.sleep(draw.uniform(0.01, 0.07))
-            (folder / "rules").unlink(missing_ok=True)
+            while len(paid(folder)) == before and len(paid(folder)) < SUBSETS * (number + 1):
+                time.sleep(0.001)
+            time.sleep(draw.uniform(0.0, 0.012))
             os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
             # Something was done, and not all of it.
-            in_the_middle += os.WIFSIGNALED(status) and before < len(paid(folder)) < 64 * (number + 1)
+            in_the_middle += os.WIFSIGNALED(status) and before < len(paid(folder)) < SUBSETS * (number + 1)
             # Paid for, and not committed: it was in flight.
             now_lost = len(paid(folder)) - committed(folder)
             most_lost, lost = max(most_lost, now_lost - lost), now_lost
+        (folder / "rules").unlink(missing_ok=True)
         os.waitpid(child(folder, f"question {number}"), 0)
         found.append(json.loads((folder / "rules").read_text()))
     twice = len(paid(folder)) - len(set(paid(folder))) - lost
