@@ -79,7 +79,9 @@ def main(folder: Path) -> None:
             os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
             # Something was done, and not all of it.
-            in_the_middle += os.WIFSIGNALED(status) and before < len(paid(folder)) < SUBSETS * (number + 1)
+            in_the_middle += os.WIFSIGNALED(status) and before < len(paid(folder)) < SUBSETS * (
+                number + 1
+            )
             # Paid for, and not committed: it was in flight.
             now_lost = len(paid(folder)) - committed(folder)
             most_lost, lost = max(most_lost, now_lost - lost), now_lost

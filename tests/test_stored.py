@@ -125,7 +125,7 @@ def test_named_judgements_are_made_once_and_others_anew(store: Store) -> None:
 
 def test_failures_are_not_stored(store: Store) -> None:
     def failing(ids: frozenset[str]) -> str | Exception:
-        return ValueError("broken") if ids == {"D1", "D2"} else pair(ids)
+        return ValueError("broken") if ids == frozenset({"D1", "D2"}) else pair(ids)
 
     first = Explainer(ScriptedReplay(failing), store=store).explain("?", sources(3))
     assert not first.complete
@@ -176,7 +176,7 @@ def test_another_state_is_another_question(store: Store) -> None:
 
 def test_a_store_that_fails_stops_the_search_and_keeps_what_is_proved(store: Store) -> None:
     def breaking(ids: frozenset[str]) -> str:
-        if ids == {"D1", "D3", "D4"}:
+        if ids == frozenset({"D1", "D3", "D4"}):
             with sqlite3.connect(store.url) as connection:
                 connection.execute("DROP TABLE rag_rules_answers")
         return pair(ids)

@@ -33,18 +33,21 @@ class Mono:
             rules = frontier.minimal() if self.minimal else frontier.valid
             return tuple(Claim(self.kind, rule, "proved") for rule in sorted(rules, key=smallest_first))
 
-        nothing_new = Wanted((), claims)
-        opened, waiting = [full], 1
+        wanted, nothing_new = Wanted((Ask(full ^ flip, 0),), claims), Wanted((), claims)
+        waiting = 1
         while waiting:
-            asks = [Ask(candidate ^ flip, full ^ candidate) for candidate in opened]
-            verdicts = yield Wanted(tuple(asks), claims) if asks else nothing_new
-            opened = [
-                candidate
-                for mask, verdict in verdicts.items()
-                if verdict is Verdict.HOLDS
-                for candidate in frontier.opened_by(mask ^ flip)
-            ]
-            waiting += len(opened) - len(verdicts)
+            verdicts = yield wanted
+            waiting -= len(verdicts)
+            opened: list[Mask] = []
+            for mask, verdict in verdicts.items():
+                if verdict is Verdict.HOLDS:
+                    opened += frontier.opened_by(mask ^ flip)
+            if opened:
+                waiting += len(opened)
+                asks = tuple([Ask(candidate ^ flip, full ^ candidate) for candidate in opened])
+                wanted = Wanted(asks, claims)
+            else:
+                wanted = nothing_new
         return claims()
 
 

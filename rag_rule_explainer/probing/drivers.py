@@ -80,13 +80,16 @@ class _Work:
             search, mask = job
             self.in_flight += 1
             try:
-                verdict = await self.probed(search, mask)
+                verdict = await self.probe(search, mask)
+            except Exception as error:
+                self.in_flight -= 1
+                self.stopped_by(error)
             except BaseException:
                 self.in_flight -= 1
                 self.wake_all()
                 raise
-            self.in_flight -= 1
-            if verdict is not None:
+            else:
+                self.in_flight -= 1
                 search.tell({mask: verdict})
             if not self.in_flight:
                 self.wake_all()
@@ -94,29 +97,27 @@ class _Work:
                 await self.breathe()
 
     async def in_step(self, batch: Sequence[Job]) -> None:
-        verdicts: dict[int, Verdict | None] = {}
+        verdicts: dict[int, Verdict] = {}
 
         async def one(place: int, job: Job) -> None:
-            verdicts[place] = await self.probed(*job)
+            try:
+                verdicts[place] = await self.probe(*job)
+            except Exception as error:
+                self.stopped_by(error)
 
         async with anyio.create_task_group() as together:
             for place, job in enumerate(batch):
                 together.start_soon(one, place, job)
         for place, (search, mask) in enumerate(batch):
-            verdict = verdicts.get(place)
-            if verdict is not None:
-                search.tell({mask: verdict})
+            if place in verdicts:
+                search.tell({mask: verdicts[place]})
 
-    async def probed(self, search: RuleSearch, mask: Mask) -> Verdict | None:
-        """The verdict; None where there is none, and everything stops."""
-        try:
-            return await self.probe(search, mask)
-        except LimitReached as limit:
-            self.stop_all(str(limit))
-        except Exception as error:
-            self.error = self.error or error
-            self.stop_all("an error ended the search")
-        return None
+    def stopped_by(self, error: Exception) -> None:
+        if isinstance(error, LimitReached):
+            self.stop_all(str(error))
+            return
+        self.error = self.error or error
+        self.stop_all("an error ended the search")
 
     def next_job(self) -> Job | None:
         for search in self.searches:

@@ -26,10 +26,16 @@ class Judging:
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
+    def known(self, case: Case) -> Judgement | None:
+        """The judgement, where it has been made: most answers repeat, and are not worth a coroutine."""
+        try:
+            return self._known.get(self.base.memo_key(case))
+        except Exception:
+            return None  # ``judge`` says what is wrong
+
     async def judge(self, case: Case) -> Judgement:
         """The judgement, UNKNOWN where the predicate raises. Raises errors of this package only."""
         try:
-            # Most answers repeat: what is known is not worth another coroutine.
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
         except RagRuleError:

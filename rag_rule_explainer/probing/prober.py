@@ -83,7 +83,7 @@ class Prober:
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
         case = Case(self.question, self.baseline, reply.answer, arrangement.sources)
-        return Probe(arrangement, reply, await judging.judge(case))
+        return Probe(arrangement, reply, judging.known(case) or await judging.judge(case))
 
     def stop(self, reason: str) -> None:
         """Nothing more is tried again."""
@@ -145,7 +145,7 @@ class Prober:
         if self._stopped.is_set():
             raise LimitReached(self._stop_reason)
 
-    async def _run_once(  # noqa: C901 -- flat: every context manager or coroutine costs as much as all else
+    async def _run_once(  # noqa: C901, PLR0912 -- flat: each context manager or coroutine costs as much as all else
         self, arrangement: Arrangement
     ) -> Reply:
         started, deadlines = time.perf_counter(), self._deadlines
@@ -156,7 +156,7 @@ class Prober:
             try:
                 started = time.perf_counter()
                 if deadlines is not None and task is not None:
-                    deadlines.begin(task)
+                    deadlines.begin(task, started)
                 given = await self._ask(self.question, arrangement.sources)
             except BaseException as error:
                 if deadlines is not None and task is not None and deadlines.end(task):
@@ -169,7 +169,8 @@ class Prober:
             if deadlines is not None and task is not None:
                 deadlines.end(task)
             answer = _plain(given) if type(given) is str else Answer.of(given)
-            _check_said(answer, arrangement)
+            if not answer.text or answer.text.isspace():
+                _check_said(answer, arrangement)
         except (UntrueReplay, NoSourcesCaptured):
             raise
         except UnusableReply as unusable:
@@ -199,7 +200,7 @@ def _cause(reply: Reply) -> BaseException | None:
 
 def _check_said(answer: Answer, arrangement: Arrangement) -> None:
     # Whoever is shown nothing may well say nothing.
-    if not answer.text.strip() and arrangement.sources and answer.value is None:
+    if arrangement.sources and answer.value is None:
         raise UnusableReply(EMPTY, answer.usage, answer.models)
 
 

@@ -53,6 +53,18 @@ def asked(miner: Miner, holds: Holds, in_flight: int, seed: int = 0) -> list[Mas
         search.tell({mask: verdict})
 
 
+def always(_: Mask) -> bool:
+    return True
+
+
+def pair(mask: Mask) -> bool:
+    return mask & PAIR == PAIR
+
+
+def no_pair(mask: Mask) -> bool:
+    return not pair(mask)
+
+
 def by_level(order: Iterable[Mask]) -> list[Mask]:
     return sorted(order, key=lambda mask: (-mask.bit_count(), mask))
 
@@ -60,10 +72,10 @@ def by_level(order: Iterable[Mask]) -> list[Mask]:
 @pytest.mark.parametrize(
     ("title", "miner", "holds"),
     [
-        ("all subsets", Exhaustive(RuleKind.RETENTION), lambda _: True),
-        ("all subsets, each when its parents hold", Mono(RuleKind.RETENTION), lambda _: True),
-        ("a pair", Mono(RuleKind.RETENTION), lambda mask: mask & PAIR == PAIR),
-        ("not a pair, omission", Mono(RuleKind.OMISSION), lambda mask: mask & PAIR != PAIR),
+        ("all subsets", Exhaustive(RuleKind.RETENTION), always),
+        ("all subsets, each when its parents hold", Mono(RuleKind.RETENTION), always),
+        ("a pair", Mono(RuleKind.RETENTION), pair),
+        ("not a pair, omission", Mono(RuleKind.OMISSION), no_pair),
     ],
 )
 def test_prompt_tokens_computed_anew(title: str, miner: Miner, holds: Holds) -> None:
