@@ -1,0 +1,46 @@
+"""Estimates retrieve once, and show no model what was retrieved."""
+
+import sys
+
+import pytest
+from llama_index_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import NoSourcesCaptured
+from tests.integrations.llama_index.engines import Counting, engine_of
+from tests.integrations.llama_index.models import Telling, nodes
+from tests.integrations.llama_index.zoo.shapes import Shape
+from tests.integrations.llama_index.zoo.table import SHAPES
+
+# LlamaIndex leaves connections of its in-memory databases to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize(
+    "shape", [shape for shape in SHAPES if shape.refusal is None], ids=lambda shape: shape.name
+)
+def test_every_shape_can_be_estimated(shape: Shape) -> None:
+    built = shape.build()
+    remembered = built.memory()
+    estimate = RuleExplainer(built.application, **built.parameters).estimate(built.given)
+    assert 2 <= estimate.sources <= 4
+    assert built.live() <= (shape.live or sys.maxsize)
+    assert built.memory() == remembered
+
+
+def test_no_model_is_shown_what_was_retrieved() -> None:
+    shown: list[str] = []
+
+    def says(prompt: str) -> str:
+        shown.append(prompt)
+        return "never"
+
+    retriever = Counting(nodes("abcd"))
+    estimate = RuleExplainer(engine_of(retriever, Telling(says=says))).estimate("why?")
+    assert estimate.sources == 4
+    assert estimate.prompt_tokens > 40
+    assert (len(retriever.live), shown) == (1, [])
+
+
+def test_what_retrieves_nothing_is_refused() -> None:
+    with pytest.raises(NoSourcesCaptured):
+        RuleExplainer(engine_of(Counting([]), Telling())).estimate("why?")

@@ -1,0 +1,115 @@
+"""What explaining would take: three courses, held against what searches really take."""
+
+import pytest
+
+from rag_rule_explainer import Assuming, Estimate, Explainer, InvalidInput, Limits, Price, Source
+from rag_rule_explainer.assuming import approximate_tokens
+from rag_rule_explainer.settings import Rules
+from rag_rule_explainer.testing import ScriptedReplay
+
+WORDS = Assuming(answer_tokens=10, seconds_per_replay=1.0, count_tokens=lambda text: len(text.split()))
+
+
+def sources(size: int) -> list[Source]:
+    return [Source(f"D{n}", "four words of text") for n in range(1, size + 1)]
+
+
+def shown_words(replay: ScriptedReplay) -> int:
+    """What was sent in all: the question's word, and four for each source."""
+    return sum(1 + 4 * len(ids) for ids in replay.calls)
+
+
+def real(replay: ScriptedReplay, rules: Rules, size: int) -> int:
+    explanation = Explainer(replay, rules=rules, miner="exact").explain("?", sources(size))
+    return explanation.counts.replays
+
+
+@pytest.mark.parametrize("rules", ["retention", "both"])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_the_best_course_is_taken_where_every_source_is_necessary(rules: Rules, size: int) -> None:
+    everything = {f"D{n}" for n in range(1, size + 1)}
+
+    def all_or_none(ids: frozenset[str]) -> str:
+        # Without any source it says the same, so that no omission rule is begun.
+        return "yes" if ids in (frozenset(everything), frozenset()) else f"no {sorted(ids)}"
+
+    replay = ScriptedReplay(all_or_none)
+    estimate = Explainer(rules=rules, miner="exact").estimate("?", sources(size), assuming=WORDS)
+    if size > 1:
+        assert estimate.best.replays == real(replay, rules, size)
+        assert estimate.best.input_tokens == shown_words(replay)
+    assert estimate.best.replays <= estimate.typical.replays <= estimate.worst.replays
+
+
+@pytest.mark.parametrize("rules", ["retention", "omission", "both"])
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_the_typical_course_is_taken_where_two_decide(rules: Rules, size: int) -> None:
+    replay = ScriptedReplay(lambda ids: "yes" if {"D1", "D2"} <= ids else f"no {sorted(ids)}")
+    estimate = Explainer(rules=rules, miner="exact").estimate("?", sources(size), assuming=WORDS)
+    assert abs(estimate.typical.replays - real(replay, rules, size)) <= 1
+    assert abs(estimate.typical.input_tokens - shown_words(replay)) <= 1 + 4 * size
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_the_worst_course_is_taken_where_nothing_matters(size: int) -> None:
+    replay = ScriptedReplay(lambda _: "yes")
+    estimate = Explainer(rules="retention", miner="exact").estimate("?", sources(size), assuming=WORDS)
+    assert estimate.worst.replays == real(replay, "retention", size)
+    assert estimate.worst.input_tokens == shown_words(replay)
+    assert estimate.worst.output_tokens == 10 * estimate.worst.replays
+
+
+def test_seconds_follow_from_what_may_be_in_flight() -> None:
+    def seconds(concurrency: int) -> float:
+        explainer = Explainer(miner="exhaustive", concurrency=concurrency, check_repeatable=False)
+        return explainer.estimate("?", sources(6), assuming=WORDS).worst.seconds
+
+    assert seconds(1) == 64
+    assert seconds(8) == 1 + 8
+    assert seconds(1000) <= 8
+
+
+def test_a_cap_bounds_every_course() -> None:
+    explainer = Explainer(miner="exact", limits=Limits(replays=20))
+    estimate = explainer.estimate("?", sources(8), assuming=WORDS)
+    assert estimate.worst.replays == 20
+    assert "stops after 20 replays" in str(estimate)
+
+
+def test_money_is_told_where_there_is_a_price() -> None:
+    def cost(**prices: Price) -> float | None:
+        explainer = Explainer(prices=prices or None)
+        assuming = Assuming(model="gpt-x-2026", answer_tokens=1_000_000, count_tokens=lambda _: 0)
+        return explainer.estimate("?", sources(1), assuming=assuming).worst.cost
+
+    assert cost() is None
+    assert cost(**{"gpt-x": Price(1.0, 2.0)}) == 2.0 * 3
+    assert cost(**{"gpt-x": Price(1.0, 2.0), "gpt-x-2026": Price(1.0, 5.0)}) == 5.0 * 3
+    assert cost(other=Price(1.0, 2.0), another=Price(1.0, 2.0)) is None
+    assert "no prices" in str(Explainer().estimate("?", sources(2)))
+
+
+def test_the_prompt_is_counted_where_it_is_known() -> None:
+    bare = Explainer().estimate("?", sources(2), assuming=WORDS)
+    known = Explainer().estimate("?", sources(2), prompt="word " * 100, assuming=WORDS)
+    assert (bare.prompt_tokens, known.prompt_tokens) == (9, 100)
+
+
+def test_nothing_is_asked() -> None:
+    replay = ScriptedReplay(lambda _: "yes")
+    estimate = Explainer(replay).estimate("?", sources(3), pinned=["D2"])
+    assert isinstance(estimate, Estimate)
+    assert estimate.sources == 2
+    assert replay.calls == []
+
+
+def test_tokens_are_guessed_within_reason() -> None:
+    assert approximate_tokens("") == 0
+    assert approximate_tokens("abcd" * 10) == 10
+    assert approximate_tokens("東京都") == 3
+
+
+@pytest.mark.parametrize("bad", [{"answer_tokens": -1}, {"seconds_per_replay": float("nan")}])
+def test_what_cannot_be_assumed(bad: dict[str, float]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(bad))):
+        Assuming(**bad)  # pyright: ignore[reportArgumentType] -- on purpose
