@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer.cli import main
+from rag_rule_explainer.storing.opened import close_all
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,7 +28,8 @@ def examples() -> Iterator[tuple[str, str]]:
             yield code, text if next_language == "text" else ""
 
 
-def test_python_blocks_print_what_is_shown() -> None:
+def test_python_blocks_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # for the store that it makes
     read_so_far: dict[str, object] = {"__name__": "readme"}
     for code, printed in examples():
         out = StringIO()
@@ -35,6 +37,7 @@ def test_python_blocks_print_what_is_shown() -> None:
             exec(compile(code, "README.md", "exec"), read_so_far)  # noqa: S102 -- our own README
         assert out.getvalue() == printed
         assert printed
+    close_all()
 
 
 def test_the_rule_at_the_top_is_what_the_demo_prints(capsys: pytest.CaptureFixture[str]) -> None:
