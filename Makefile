@@ -32,7 +32,7 @@ check: $(VENV)/.check
 	$(PYTEST) -n auto -q -m "not benchmark" --cov --cov-report=term
 
 bench: $(VENV)/.test
-	$(PYTEST) -q -s -m benchmark tests/benchmarks
+	$(PYTEST) -q -m benchmark tests/benchmarks
 
 clean:
 	rm -rf $(VENV) .venv-* dist .coverage .pytest_cache .ruff_cache .hypothesis .import_linter_cache

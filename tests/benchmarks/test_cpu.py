@@ -5,7 +5,6 @@ the medians are compared.
 """
 
 import asyncio
-import statistics
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import pytest
 
 from rag_rule_explainer import Explainer, Source, equals
 from rag_rule_explainer.sources import Arrangement, SourceSet
+from tests.benchmarks.ratios import show
 
 pytestmark = pytest.mark.benchmark
 SOURCES = [Source(f"D{place}", f"text {place}") for place in range(1, 11)]
@@ -81,28 +81,23 @@ async def explained_many() -> None:
     assert explanation.counts.probes == 1 << 16
 
 
-def table(title: str, ours: list[float], theirs: list[float], bar: float) -> None:
-    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
-    print(
-        f"\n{title}: ratio {statistics.median(ours) / statistics.median(theirs):.2f} of the medians "
-        f"(by pair {ratios[0]:.2f} to {ratios[-1]:.2f}), bar {bar}; "
-        f"{statistics.median(ours) * 1e3:.1f} ms against {statistics.median(theirs) * 1e3:.1f} ms"
-    )
+def apart(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
 
 
 def test_explaining_ten_sources_beside_a_bare_loop() -> None:
     cpu(explained)
     pairs = [(cpu(explained), cpu(bare)) for _ in range(ROUNDS)]
-    table("explain, n = 10, 1,024 probes", [a for a, _ in pairs], [b for _, b in pairs], 3.0)
+    show("CPU: n = 10, 1,024 probes", "a bare loop", *apart(pairs), bar=3.0)
 
 
 def test_explaining_sixteen_sources_of_which_none_matters_beside_a_bare_loop() -> None:
     pairs = [(cpu(explained_many), cpu(bare_many)) for _ in range(5)]
-    table("explain, n = 16, 65,536 probes", [a for a, _ in pairs], [b for _, b in pairs], 2.0)
+    show("CPU: n = 16, 65,536 probes", "a bare loop", *apart(pairs), bar=2.0)
 
 
 @pytest.mark.parametrize("name", ["", ".Explainer"])
 def test_importing_beside_pydantic(name: str) -> None:
     ours = f"import rag_rule_explainer; rag_rule_explainer{name or '.__all__'}"
     pairs = [(imported(ours), imported("from pydantic import BaseModel")) for _ in range(ROUNDS)]
-    table(f"import rag_rule_explainer{name}", [a for a, _ in pairs], [b for _, b in pairs], 1.4)
+    show(f"import rag_rule_explainer{name}", "pydantic", *apart(pairs), bar=1.4)

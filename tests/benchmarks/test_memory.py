@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.ratios import tell
+
 pytestmark = pytest.mark.benchmark
 PROGRAM = """
 import asyncio, resource, sys, time
@@ -38,7 +40,7 @@ def test_a_pair_among_twenty_sources(where: str, tmp_path: Path) -> None:
         [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True
     )
     probes, kept, mebibytes, seconds = run.stdout.split()
-    print(f"\nn = 20, a pair, answers {where}: {probes} probes, {kept} of them on the explanation")
-    print(f"  memory {mebibytes} MiB (bar 400), {seconds} s")
+    title = f"memory: n = 20, a pair, answers {where}, of 400 MiB"
+    tell(title, int(mebibytes) / 400, 1.0, f"{mebibytes} MiB, {probes} probes in {seconds} s")
     assert (int(probes), int(kept)) == (262_146, 4_096)
     assert int(mebibytes) < 400
