@@ -5,12 +5,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from http.client import IncompleteRead
-from threading import active_count
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, PrefixCache, Tokens
+from tests.testing.counting import active_count
 from tests.testing.test_faults import TELLABLE, TEXT, until
 from tests.testing.test_openai_server import PATH, asked, asking, connected
 

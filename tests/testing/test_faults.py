@@ -6,13 +6,13 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPResponse, IncompleteRead
-from threading import active_count
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, read_offline
+from tests.testing.counting import active_count
 from tests.testing.test_openai_server import PATH, PROMPT, asked, asking, connected
 
 TEXT = "The answer is no."

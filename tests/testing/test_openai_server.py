@@ -5,7 +5,7 @@ import socket
 import time
 from contextlib import closing
 from http.client import HTTPConnection
-from threading import Thread, active_count
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ import pytest
 
 from rag_rule_explainer.reader import qa_prompt
 from rag_rule_explainer.testing import OpenAIServer
+from tests.testing.counting import active_count
 
 PATH = "/v1/chat/completions"
 PROMPT = qa_prompt("Where was Mira Tolland born?", ["Mira Tolland was born in Kelvick."])
