@@ -72,6 +72,12 @@ class Inquiry:
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
+        try:
+            return await self._explanation()
+        finally:
+            self._prober.close()
+
+    async def _explanation(self) -> Explanation:
         baseline = await self._baseline()
         await self._check_judgeable(baseline.answer)
         try:
@@ -115,13 +121,20 @@ class Inquiry:
         bill = self._prober.bill
         if self.baseline is None:
             bill.baseline += 1
-            reply = await self._prober.run(self._full)
+            failed = f"the application failed on all {len(self.sources)} sources, so there is no answer"
+            try:
+                reply = await self._prober.run(self._full)
+            except LimitReached as limit:
+                cause = limit.__cause__
+                why = "" if cause is None else f": {Reply(None, cause=cause).error}"
+                raise BaselineFailed(
+                    f"{failed} to explain, and it was not asked again ({limit}){why}"
+                ) from cause
             if isinstance(reply.cause, RagRuleError):
                 raise reply.cause
             if reply.answer is None:
                 raise BaselineFailed(
-                    f"the application failed on all {len(self.sources)} sources, so there is no "
-                    f"answer to explain; make it answer first: {reply.error}"
+                    f"{failed} to explain; make it answer first: {reply.error}"
                 ) from reply.cause
             baseline = Baseline(reply.answer, reply.answer, replays=1)
         else:
@@ -139,6 +152,8 @@ class Inquiry:
 
         That a logged answer is no longer given is no such disagreement, but is said first.
         """
+        if self._prober.stop_reason:
+            return
         first = baseline.current
         if baseline.logged and first is not None:
             await self._compare_with_log(baseline.answer, first)

@@ -6,6 +6,7 @@ loop; sync replays run in threads.
 
 import asyncio
 import inspect
+import threading
 import time
 from collections.abc import Coroutine
 from functools import lru_cache
@@ -16,6 +17,7 @@ import anyio
 from ..errors import NoSourcesCaptured, UntrueReplay
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
+from . import threads
 from .bill import Bill
 from .deadlines import Deadlines
 from .judging import Judging, described
@@ -24,7 +26,6 @@ from .limits import LimitReached
 from .memo import Memo
 from .replaying import Replay, UnusableReply
 from .retries import Retries
-from .threads import Threads
 
 EMPTY = "the answer is empty"
 
@@ -88,7 +89,6 @@ class Prober:
         )
         self._ask: Any = replay if is_async else self._ask_in_a_thread
         self._limiter = limiter
-        self._threads = Threads()
         self._retries = retries
         self._deadlines = None if timeout is None else Deadlines(timeout)
         self._reuse = reuse_answers
@@ -96,7 +96,7 @@ class Prober:
         self._replies = Memo[Reply]()
         self._failures_in_a_row = 0
         self._stopped: asyncio.Event | None = None
-        self._stop_reason = ""
+        self.stop_reason = ""
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
@@ -113,9 +113,14 @@ class Prober:
 
     def stop(self, reason: str) -> None:
         """Nothing more is tried again."""
-        self._stop_reason = self._stop_reason or reason
+        self.stop_reason = self.stop_reason or reason
         if self._stopped is not None:
             self._stopped.set()
+
+    def close(self) -> None:
+        """Nothing will be asked any more."""
+        if self._deadlines is not None:
+            self._deadlines.close()
 
     def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
         if self._needs_application(arrangement):
@@ -159,7 +164,10 @@ class Prober:
             self.bill.retries += 1
             return await self._run_once(arrangement)
 
-        reply = await again(self._retries, failed, retry, _cause, self._pause)
+        try:
+            reply = await again(self._retries, failed, retry, _cause, self._pause)
+        except LimitReached as limit:
+            raise limit from failed.cause
         if reply.cause is None:
             self._failures_in_a_row = 0
             return reply
@@ -179,7 +187,7 @@ class Prober:
     async def _pause(self, seconds: float) -> None:
         if self._stopped is None:
             self._stopped = asyncio.Event()
-        if self._stop_reason:
+        if self.stop_reason:
             self._stopped.set()
         limit = self.bill.limits.seconds
         if limit is not None:
@@ -187,11 +195,10 @@ class Prober:
         with anyio.move_on_after(seconds):
             await self._stopped.wait()
         if self._stopped.is_set():
-            raise LimitReached(self._stop_reason)
+            raise LimitReached(self.stop_reason)
 
-    async def _run_once(  # noqa: C901 -- flat: every context manager or coroutine costs as much as all else
-        self, arrangement: Arrangement
-    ) -> Reply:
+    async def _run_once(self, arrangement: Arrangement) -> Reply:
+        # Flat: every context manager or coroutine costs as much as all else.
         started, deadlines = time.perf_counter(), self._deadlines
         try:
             if not self._limiter.enter_at_once():
@@ -202,29 +209,21 @@ class Prober:
                 if deadlines is not None and task is not None:
                     deadlines.begin(task)
                 given = await self._ask(self.question, arrangement.sources)
+                if deadlines is not None and task is not None and deadlines.end(task):
+                    # What it says when it is cancelled is no answer.
+                    raise deadlines.passed()  # noqa: TRY301 -- a function more costs as well
             except BaseException as error:
                 if deadlines is not None and task is not None and deadlines.end(task):
-                    raise UnusableReply(
-                        f"no answer within {deadlines.seconds:g} seconds", passing=True
-                    ) from error
+                    raise deadlines.passed() from error
                 raise
             finally:
                 self._limiter.leave()
-            if deadlines is not None and task is not None:
-                deadlines.end(task)
-            answer = _plain(given) if type(given) is str else Answer.of(given)
-            # Whoever is shown nothing may well say nothing.
-            if not answer.text.strip() and arrangement.sources and answer.value is None:
-                raise UnusableReply(EMPTY, answer.usage, answer.models)
-        except (UntrueReplay, NoSourcesCaptured):
-            raise
+            answer = _usable(given, arrangement)
         except UnusableReply as unusable:
             self.bill.spend(unusable.usage, unusable.models)
             return Reply(None, time.perf_counter() - started, unusable)
-        except (Exception, SystemExit) as error:
-            return Reply(None, time.perf_counter() - started, error)
-        except anyio.get_cancelled_exc_class() as error:
-            if _is_cancelled_from_outside():
+        except BaseException as error:
+            if not _is_the_applications(error):
                 raise
             return Reply(None, time.perf_counter() - started, error)
         if answer.usage:
@@ -232,7 +231,7 @@ class Prober:
         return Reply(answer, time.perf_counter() - started)
 
     async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
-        given = await self._threads.run(self._replay, question, sources)
+        given = await threads.shared().run(self._replay, question, sources)
         # The common case first: asking whether something is awaitable is slow.
         if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
             return await given
@@ -250,6 +249,24 @@ def _cause(reply: Reply) -> BaseException | None:
 def _plain(text: str) -> Answer:
     """A string as an answer: short ones repeat, and one object will do for all."""
     return Answer(text)
+
+
+def _usable(given: Any, arrangement: Arrangement) -> Answer:
+    answer = _plain(given) if type(given) is str else Answer.of(given)
+    # Whoever is shown nothing may well say nothing.
+    if not answer.text.strip() and arrangement.sources and answer.value is None:
+        raise UnusableReply(EMPTY, answer.usage, answer.models)
+    return answer
+
+
+def _is_the_applications(error: BaseException) -> bool:
+    """True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
+    if isinstance(error, asyncio.CancelledError):
+        return not _is_cancelled_from_outside()
+    if isinstance(error, KeyboardInterrupt):
+        # Ctrl-C comes to the main thread alone; elsewhere it would end the loop and leave all waiting.
+        return threading.current_thread() is not threading.main_thread()
+    return not isinstance(error, (UntrueReplay, NoSourcesCaptured, GeneratorExit))
 
 
 def _is_cancelled_from_outside() -> bool:
