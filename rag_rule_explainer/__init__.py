@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from .explainer import Explainer
     from .explanation import Explanation
     from .predicates import condition, consistent_with, contains, equals, matches, same_answer
+    from .probing.limiter import Limiter
     from .probing.limits import Limits
+    from .probing.prices import Price
+    from .probing.retries import Retries
     from .progress import Progress, ProgressReport
     from .records import Finding
     from .rules import RuleKind
@@ -59,7 +62,10 @@ _ROOMS = {
         "matches",
         "same_answer",
     ),
+    "probing.limiter": ("Limiter",),
     "probing.limits": ("Limits",),
+    "probing.prices": ("Price",),
+    "probing.retries": ("Retries",),
     "progress": ("Progress", "ProgressReport"),
     "records": ("Finding",),
     "rules": ("RuleKind",),
@@ -81,13 +87,16 @@ __all__ = [
     "Finding",
     "InvalidInput",
     "Judgement",
+    "Limiter",
     "Limits",
     "MissingExtra",
     "NoSourcesCaptured",
+    "Price",
     "Progress",
     "ProgressReport",
     "RagRuleError",
     "ReplayMissedGate",
+    "Retries",
     "RuleKind",
     "Settings",
     "SettingsFields",

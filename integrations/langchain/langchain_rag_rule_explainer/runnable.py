@@ -12,7 +12,15 @@ from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, Settings, SettingsFields
+from rag_rule_explainer import (
+    Explainer,
+    Explanation,
+    InvalidInput,
+    Limiter,
+    Progress,
+    Settings,
+    SettingsFields,
+)
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
@@ -51,8 +59,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
     cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces.
 
-    The rest is as for ``rag_rule_explainer.Explainer``; a ``max_concurrency`` in the config of a call
-    takes the place of ``concurrency``, and bounds what all calls with that value have in flight together.
+    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too; a ``max_concurrency`` in the
+    config of a call takes the place of ``concurrency`` and of the limiter, and bounds what all calls with
+    that value have in flight together.
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded documents served instead of retrieving: through its sync entry under
@@ -87,6 +96,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         trace_replays: bool = True,
         settings: Settings | None = None,
         progress: Progress | None = None,
+        limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
@@ -110,6 +120,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 omission_predicate=omission_predicate,
                 settings=bounded,
                 progress=progress,
+                limiter=limiter if concurrency is None else None,
             )
 
         self._make = make

@@ -5,7 +5,15 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from rag_rule_explainer import Explainer, Explanation, InvalidInput, Progress, Settings, SettingsFields
+from rag_rule_explainer import (
+    Explainer,
+    Explanation,
+    InvalidInput,
+    Limiter,
+    Progress,
+    Settings,
+    SettingsFields,
+)
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
@@ -46,7 +54,7 @@ class RuleExplainer:
     cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's
     event and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
 
-    The rest is as for ``rag_rule_explainer.Explainer``.
+    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded nodes served instead of retrieving: through its sync entry under ``explain``
@@ -75,6 +83,7 @@ class RuleExplainer:
         trace_replays: bool = True,
         settings: Settings | None = None,
         progress: Progress | None = None,
+        limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         self.application = application
@@ -95,6 +104,7 @@ class RuleExplainer:
             omission_predicate=omission_predicate,
             settings=Settings.of(settings, fields),
             progress=progress,
+            limiter=limiter,
         )
 
     def explain(
