@@ -56,6 +56,14 @@ class Limiter:
         finally:
             self.leave()
 
+    @contextmanager
+    def entered(self) -> Generator[None, None, None]:
+        """Around what is done in a slot that was entered; it is given back even if this is forgotten."""
+        try:
+            yield
+        finally:
+            self.leave()
+
     def enter_at_once(self) -> bool:
         """True iff a slot was free, which is now taken; to be followed by ``leave``."""
         if self._waiting:
