@@ -141,6 +141,10 @@ class Inquiry:
             baseline = self.baseline
             bill.baseline += baseline.replays
             bill.spend(baseline.usage, baseline.models)
+            for failed in baseline.failed:
+                bill.retries += 1
+                bill.spend(failed.usage, failed.models)
+            bill.started -= baseline.seconds
         self._prober.baseline = baseline.answer
         if baseline.current is not None:
             # Otherwise the full set is probed like any other.
