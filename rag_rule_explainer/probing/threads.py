@@ -99,8 +99,8 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
             return
         if error is None:
             job.outcome.set_result(value)
-        elif isinstance(error, (StopIteration, KeyboardInterrupt)):
-            # A future cannot be told of the one, and the other would end the loop.
+        elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
+            # A future cannot be told of the first, and the others would end the loop or the call.
             told = RuntimeError(f"the replay raised {type(error).__name__}")
             told.__cause__ = error
             job.outcome.set_exception(told)
