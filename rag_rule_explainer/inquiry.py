@@ -11,6 +11,7 @@ from .lattice import Mask
 from .mining import RuleSearch
 from .opening import Opening, distinct
 from .predicates import Predicate
+from .probing import threads
 from .probing.bill import Bill
 from .probing.drivers import drive
 from .probing.judging import described, judgings
@@ -21,7 +22,6 @@ from .probing.prober import Prober
 from .probing.replaying import Baseline, Replay
 from .probing.retries import Retries
 from .probing.shelf import Shelf
-from .probing.threads import Threads
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
@@ -71,6 +71,12 @@ class Inquiry:
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
+        try:
+            return await self._explanation()
+        finally:
+            self._prober.close()
+
+    async def _explanation(self) -> Explanation:
         await self._open_the_store()
         opening = Opening(
             self.sources,
@@ -111,7 +117,7 @@ class Inquiry:
             prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers)
             return
         # A server may be far away.
-        opened = await Threads().run(settings.store.open)
+        opened = await threads.shared().run(settings.store.open)
         state = self.baseline.state if self.baseline is not None else ""
         answers = opened.answers(f"{self.question}\n[{state}]" if state else self.question)
         prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers, stored=answers)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
 from .printable import shortened
 from .probing.judging import Judging, described
+from .probing.limits import LimitReached
 from .probing.prober import Prober
 from .probing.replaying import Baseline
 from .probing.reply import Reply
@@ -51,13 +52,20 @@ class Opening:
             prober.bill.baseline += 1
             return await prober.run(arrangement)
 
-        reply = await prober.shelf.sample(self._full, 0, make)
+        failed = f"the application failed on all {len(self.sources)} sources, so there is no answer"
+        try:
+            reply = await prober.shelf.sample(self._full, 0, make)
+        except LimitReached as limit:
+            cause = limit.__cause__
+            why = "" if cause is None else f": {Reply(None, cause=cause).error}"
+            raise BaselineFailed(
+                f"{failed} to explain, and it was not asked again ({limit}){why}"
+            ) from cause
         if isinstance(reply.cause, RagRuleError):
             raise reply.cause
         if reply.answer is None:
             raise BaselineFailed(
-                f"the application failed on all {len(self.sources)} sources, so there is no "
-                f"answer to explain; make it answer first: {reply.error}"
+                f"{failed} to explain; make it answer first: {reply.error}"
             ) from reply.cause
         return Baseline(reply.answer, reply.answer, replays=prober.bill.replays - before)
 
@@ -69,6 +77,10 @@ class Opening:
         bill = self.prober.bill
         bill.baseline += given.replays
         bill.spend(given.usage, given.models)
+        for failed in given.failed:
+            bill.retries += 1
+            bill.spend(failed.usage, failed.models)
+        bill.started -= given.seconds
         if given.current is None:
             return given
         first, is_this = await self.prober.shelf.offered(self._full, given.current)
@@ -102,6 +114,8 @@ class Opening:
         That a logged answer is no longer given is no such disagreement, but is said first.
         Raises AnswerNotRepeatable, LimitReached.
         """
+        if self.prober.stop_reason:
+            return
         first = baseline.current
         if baseline.logged and first is not None:
             await self._compare_with_log(baseline.answer, first)

@@ -1,42 +1,78 @@
 """One timer over everything in flight: a cancel scope per replay would cost more than all else here."""
 
 import asyncio
-import time
+from collections.abc import Callable
 from typing import Any
+
+from .replaying import UnusableReply
 
 RunningTask = asyncio.Task[Any]
 
 
 class Deadlines:
-    """Cancels tasks that take longer than ``seconds``. For one event loop."""
+    """Cancels tasks that take longer than ``seconds``. For one event loop.
+
+    Whoever catches that and goes on is cancelled again after as many seconds.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        # All are given the same time, so the first to have come in is the first to be due.
-        self._since: dict[RunningTask, float] = {}
+        # All are given the same time, so the first to have come in is the first to be due. Beside the
+        # time: how many cancellations of somebody else's the task had pending when it came in.
+        self._due: dict[RunningTask, tuple[float, int]] = {}
+        self._cancelled: dict[RunningTask, int] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self, task: RunningTask, now: float) -> None:
-        """Its time runs from ``now``, which is ``time.perf_counter()``; to be followed by ``end``."""
-        self._since[task] = now
+    def begin(self, task: RunningTask) -> None:
+        """From now on its time runs; to be followed by ``end``."""
+        loop = task.get_loop()
+        due = loop.time() + self.seconds
+        self._due[task] = due, _pending(task)
         if self._timer is None:
-            self._timer = task.get_loop().call_later(self.seconds, self._check)
+            self._timer = loop.call_at(due, self._check)
 
     def end(self, task: RunningTask) -> bool:
-        """True iff its time was over, and it was cancelled for that; that cancellation is then undone."""
-        if self._since.pop(task, None) is not None:
+        """True iff its time was over, and it was cancelled for that and for nothing else.
+
+        Our cancellation is undone; one from elsewhere stands. To be called at once when the task is back:
+        later, the next cancellation may be on its way. May be called again, and is False then.
+        """
+        begun = self._due.pop(task, None)
+        if begun is None or not self._cancelled:
             return False
-        uncancel = getattr(task, "uncancel", None)  # from Python 3.11 on
-        if uncancel is not None:
-            uncancel()
-        return True
+        times = self._cancelled.pop(task, 0)
+        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # from Python 3.11 on
+        for _ in range(times):
+            if uncancel is not None:
+                uncancel()
+        return times > 0 and _pending(task) <= begun[1]
+
+    def passed(self) -> UnusableReply:
+        """The error for a run that took too long."""
+        return UnusableReply(f"no answer within {self.seconds:g} seconds", passing=True)
+
+    def close(self) -> None:
+        """Nothing is due any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _check(self) -> None:
         self._timer = None
-        for task, since in list(self._since.items()):
-            left = since + self.seconds - time.perf_counter()
-            if left > 0:
-                self._timer = task.get_loop().call_later(left, self._check)
-                return
-            del self._since[task]
+        for task, (due, pending) in list(self._due.items()):
+            now = task.get_loop().time()
+            if due > now:
+                break
+            del self._due[task]
+            self._due[task] = now + self.seconds, pending
+            self._cancelled[task] = self._cancelled.get(task, 0) + 1
             task.cancel()
+        for task, (due, _) in self._due.items():
+            self._timer = task.get_loop().call_at(due, self._check)
+            return
+
+
+def _pending(task: RunningTask) -> int:
+    """How many cancellations it has not answered for; always 0 before Python 3.11, which counts none."""
+    cancelling = getattr(task, "cancelling", None)
+    return 0 if cancelling is None else cancelling()

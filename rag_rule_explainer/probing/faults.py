@@ -33,6 +33,8 @@ _PASSING_NAMES = frozenset(
         "ClientPayloadError",
         "ServerTimeoutError",
         "HTTPError",
+        # asyncio and concurrent.futures, which before Python 3.11 have one of their own
+        "TimeoutError",
         # Google and AWS
         "ServiceUnavailable",
         "ResourceExhausted",
@@ -42,23 +44,29 @@ _PASSING_NAMES = frozenset(
         "EndpointConnectionError",
     }
 )
-_MOST_CAUSES = 16
+_LOWEST, _ABOVE = 400, 600
+_MOST_CAUSES, _DEEPEST = 16, 4
 
 
 def is_passing(error: BaseException) -> bool:
     """True iff the failure may be gone if the same is asked again.
 
     A status decides where there is one: 408, 409, 425, 429 and those from 500 on pass, others do not.
+    Of several errors in a group each must pass.
     """
+    return _is_passing(error, _DEEPEST)
+
+
+def _is_passing(error: BaseException, depth: int) -> bool:
     for each in _causes(error):
         status = _status(each)
         if status is not None:
-            return status in _PASSING_STATUS or status >= 500
+            return _may_pass(each, status)
         if isinstance(each, UnusableReply) and each.passing is not None:
-            if each.__cause__ is None or not each.passing:
-                return each.passing
-            refused = [s for s in map(_status, _causes(each.__cause__)) if s is not None]
-            return all(s in _PASSING_STATUS or s >= 500 for s in refused)
+            return each.passing and not _is_refused(each.__cause__)
+        grouped = _grouped(each)
+        if grouped:
+            return depth > 0 and all(_is_passing(one, depth - 1) for one in grouped)
         if isinstance(each, _PASSING_TYPES):
             return True
         if any(kind.__name__ in _PASSING_NAMES for kind in type(each).__mro__):
@@ -88,40 +96,66 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     waiting = [error]
     while waiting and len(seen) < _MOST_CAUSES:
         each = waiting.pop(0)
-        if each in seen:
+        if any(each is other for other in seen):
             continue
         seen.append(each)
         yield each
-        grouped: Any = getattr(each, "exceptions", ())
-        if isinstance(grouped, (list, tuple)):
-            waiting += [e for e in cast("list[Any]", grouped) if isinstance(e, BaseException)]
+        waiting += _grouped(each)
         if each.__cause__ is not None:
             waiting.append(each.__cause__)
         elif each.__context__ is not None and not each.__suppress_context__:
             waiting.append(each.__context__)
 
 
+def _grouped(error: BaseException) -> list[BaseException]:
+    grouped: Any = getattr(error, "exceptions", ())
+    listed = cast("list[Any]", grouped) if isinstance(grouped, (list, tuple)) else []
+    return [each for each in listed if isinstance(each, BaseException)]
+
+
+def _is_refused(cause: BaseException | None) -> bool:
+    """True iff anything in it says that asking again is of no use."""
+    told = [] if cause is None else [(each, _status(each)) for each in _causes(cause)]
+    return not all(_may_pass(each, status) for each, status in told if status is not None)
+
+
+def _may_pass(error: BaseException, status: int) -> bool:
+    # A quota is said with the status of a rate limit, and does not come back within minutes.
+    if getattr(error, "code", None) == "insufficient_quota":
+        return False
+    return status in _PASSING_STATUS or status >= 500
+
+
 def _status(error: BaseException) -> int | None:
     response: Any = getattr(error, "response", None)
-    places: list[Any] = [error, response]
-    if isinstance(response, Mapping):  # as botocore tells it
-        metadata: Any = cast("Mapping[str, Any]", response).get("ResponseMetadata")
-        found: Any = cast("Mapping[str, Any]", metadata).get("HTTPStatusCode") if metadata else None
-        places = [] if type(found) is int else [error]
-        if type(found) is int:
-            return found
-    for place in places:
-        for name in _STATUS_NAMES:
-            status: Any = getattr(place, name, None)
-            if type(status) is int and 400 <= status < 600:
-                return status
+    for place in (_metadata(response).get("HTTPStatusCode"), error, response):
+        for status in (place, *(getattr(place, name, None) for name in _STATUS_NAMES)):
+            # Google's are members of an enumeration of numbers.
+            if isinstance(status, int) and _LOWEST <= status < _ABOVE:
+                return int(status)
     return None
+
+
+def _metadata(response: Any) -> Mapping[str, Any]:
+    """What botocore tells of a response, which is a dict there; nothing for any other."""
+    told: Any = (
+        cast("Mapping[str, Any]", response).get("ResponseMetadata") if _is_mapping(response) else {}
+    )
+    return cast("Mapping[str, Any]", told) if _is_mapping(told) else {}
+
+
+def _is_mapping(given: Any) -> bool:
+    return isinstance(given, Mapping)
 
 
 def _headers(error: BaseException) -> dict[str, str]:
     response: Any = getattr(error, "response", None)
-    for place in (response, error):
-        headers: Any = getattr(place, "headers", None)
+    told = (
+        _metadata(response).get("HTTPHeaders"),
+        *(getattr(each, "headers", None) for each in (response, error)),
+    )
+    headers: Any
+    for headers in told:
         try:
             return {str(name).lower(): str(value) for name, value in headers.items()}
         except Exception:  # noqa: S112 -- whatever it is, it is no mapping of headers

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import threading
 import time
 from collections.abc import Coroutine
 from functools import lru_cache
@@ -12,6 +13,7 @@ import anyio
 from ..errors import NoSourcesCaptured, UntrueReplay
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
+from . import threads
 from .bill import Bill
 from .deadlines import Deadlines
 from .judging import Judging
@@ -21,7 +23,6 @@ from .replaying import Replay, UnusableReply
 from .reply import Reply
 from .retries import Retries
 from .shelf import Shelf
-from .threads import Threads
 
 EMPTY = "the answer is empty"
 
@@ -66,13 +67,12 @@ class Prober:
         )
         self._ask: Any = replay if is_async else self._ask_in_a_thread
         self._limiter = limiter
-        self._threads = Threads()
         self._retries = retries
         self._deadlines = None if timeout is None else Deadlines(timeout)
         self._without_sources = answer_without_sources
         self._failures_in_a_row = 0
         self._stopped: asyncio.Event | None = None
-        self._stop_reason = ""
+        self.stop_reason = ""
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
@@ -87,9 +87,14 @@ class Prober:
 
     def stop(self, reason: str) -> None:
         """Nothing more is tried again."""
-        self._stop_reason = self._stop_reason or reason
+        self.stop_reason = self.stop_reason or reason
         if self._stopped is not None:
             self._stopped.set()
+
+    def close(self) -> None:
+        """Nothing will be asked any more."""
+        if self._deadlines is not None:
+            self._deadlines.close()
 
     def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
         self.bill.charge()
@@ -115,7 +120,10 @@ class Prober:
             self.bill.retries += 1
             return await self._run_once(arrangement)
 
-        reply = await again(self._retries, failed, retry, _cause, self._pause)
+        try:
+            reply = await again(self._retries, failed, retry, _cause, self._pause)
+        except LimitReached as limit:
+            raise limit from failed.cause
         if reply.cause is None:
             self._failures_in_a_row = 0
             return reply
@@ -135,7 +143,7 @@ class Prober:
     async def _pause(self, seconds: float) -> None:
         if self._stopped is None:
             self._stopped = asyncio.Event()
-        if self._stop_reason:
+        if self.stop_reason:
             self._stopped.set()
         limit = self.bill.limits.seconds
         if limit is not None:
@@ -143,11 +151,10 @@ class Prober:
         with anyio.move_on_after(seconds):
             await self._stopped.wait()
         if self._stopped.is_set():
-            raise LimitReached(self._stop_reason)
+            raise LimitReached(self.stop_reason)
 
-    async def _run_once(  # noqa: C901, PLR0912 -- flat: each context manager or coroutine costs as much as all else
-        self, arrangement: Arrangement
-    ) -> Reply:
+    async def _run_once(self, arrangement: Arrangement) -> Reply:
+        # Flat: every context manager or coroutine costs as much as all else.
         started, deadlines = time.perf_counter(), self._deadlines
         try:
             if not self._limiter.enter_at_once():
@@ -156,30 +163,23 @@ class Prober:
             try:
                 started = time.perf_counter()
                 if deadlines is not None and task is not None:
-                    deadlines.begin(task, started)
+                    deadlines.begin(task)
                 given = await self._ask(self.question, arrangement.sources)
+                if deadlines is not None and task is not None and deadlines.end(task):
+                    # What it says when it is cancelled is no answer.
+                    raise deadlines.passed()  # noqa: TRY301 -- a function more costs as well
             except BaseException as error:
                 if deadlines is not None and task is not None and deadlines.end(task):
-                    raise UnusableReply(
-                        f"no answer within {deadlines.seconds:g} seconds", passing=True
-                    ) from error
+                    raise deadlines.passed() from error
                 raise
             finally:
                 self._limiter.leave()
-            if deadlines is not None and task is not None:
-                deadlines.end(task)
-            answer = _plain(given) if type(given) is str else Answer.of(given)
-            if not answer.text or answer.text.isspace():
-                _check_said(answer, arrangement)
-        except (UntrueReplay, NoSourcesCaptured):
-            raise
+            answer = _usable(given, arrangement)
         except UnusableReply as unusable:
             self.bill.spend(unusable.usage, unusable.models)
             return Reply(None, time.perf_counter() - started, unusable)
-        except (Exception, SystemExit) as error:
-            return Reply(None, time.perf_counter() - started, error)
-        except anyio.get_cancelled_exc_class() as error:
-            if _is_cancelled_from_outside():
+        except BaseException as error:
+            if not _is_the_applications(error):
                 raise
             return Reply(None, time.perf_counter() - started, error)
         if answer.usage:
@@ -187,7 +187,7 @@ class Prober:
         return Reply(answer, time.perf_counter() - started)
 
     async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
-        given = await self._threads.run(self._replay, question, sources)
+        given = await threads.shared().run(self._replay, question, sources)
         # The common case first: asking whether something is awaitable is slow.
         if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
             return await given
@@ -198,16 +198,28 @@ def _cause(reply: Reply) -> BaseException | None:
     return reply.cause
 
 
-def _check_said(answer: Answer, arrangement: Arrangement) -> None:
-    # Whoever is shown nothing may well say nothing.
-    if arrangement.sources and answer.value is None:
-        raise UnusableReply(EMPTY, answer.usage, answer.models)
-
-
 @lru_cache(maxsize=256)
 def _plain(text: str) -> Answer:
     """A string as an answer: short ones repeat, and one object will do for all."""
     return Answer(text)
+
+
+def _usable(given: Any, arrangement: Arrangement) -> Answer:
+    answer = _plain(given) if type(given) is str else Answer.of(given)
+    # Whoever is shown nothing may well say nothing.
+    if not answer.text.strip() and arrangement.sources and answer.value is None:
+        raise UnusableReply(EMPTY, answer.usage, answer.models)
+    return answer
+
+
+def _is_the_applications(error: BaseException) -> bool:
+    """True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
+    if isinstance(error, asyncio.CancelledError):
+        return not _is_cancelled_from_outside()
+    if isinstance(error, KeyboardInterrupt):
+        # Ctrl-C comes to the main thread alone; elsewhere it would end the loop and leave all waiting.
+        return threading.current_thread() is not threading.main_thread()
+    return not isinstance(error, (UntrueReplay, NoSourcesCaptured, GeneratorExit))
 
 
 def _is_cancelled_from_outside() -> bool:

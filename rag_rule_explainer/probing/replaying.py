@@ -59,7 +59,8 @@ class Baseline:
     was given, where that is more than the question. ``held_out``: what was retrieved and never shown to
     the model. ``usage``: the tokens spent on it during this call, ``models``: the same by model.
     ``state``: what else answers depend on, such as a conversation so far, as a digest: the same question
-    in another state is another question to the store. ``warnings``: what is to be read before any rule;
+    in another state is another question to the store. ``failed``: tries before it that failed, and are
+    paid for as well. ``seconds``: since the call began. ``warnings``: what is to be read before any rule;
     ``notes``: what may be read after. ``versions``: of what it is built with.
     """
 
@@ -70,6 +71,8 @@ class Baseline:
     input: Any = None
     scope: Scope = "given"
     held_out: tuple[Source, ...] = ()
+    failed: tuple[UnusableReply, ...] = ()
+    seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -1,10 +1,11 @@
-"""Threads of our own for replays that block.
+"""Threads of our own for replays that block, shared by all explanations of the process.
 
 They are daemons, because nothing else can be done about a replay that hangs: it is given up after its
 time, and must not keep the process from ending. Each ends by itself when there is nothing to do.
 """
 
 import asyncio
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-_IDLE_SECONDS = 5.0
+IDLE_SECONDS = 5.0
+"""How long a thread waits for something to do."""
 
 
 class _Job(NamedTuple):
@@ -52,22 +54,43 @@ class Threads:
     def _work(self) -> None:
         while True:
             try:
-                job = self._jobs.get(timeout=_IDLE_SECONDS)
+                job = self._jobs.get(timeout=IDLE_SECONDS)
             except queue.Empty:
                 with self._guard:
                     if self._idle <= 0:
                         continue  # a job for this thread is on its way
                     self._idle -= 1
                 return
-            value, error = None, None
-            try:
-                value = job.context.run(job.call)
-            except BaseException as raised:
-                error = raised
-            with self._guard:
-                self._idle += 1
-            _tell(job, value, error)
-            del job, value, error
+            if not job.outcome.done():  # otherwise nobody waits for it any more
+                self._do(job)
+            else:
+                self._rest()
+            del job
+
+    def _do(self, job: _Job) -> None:
+        value, error = None, None
+        try:
+            value = job.context.run(job.call)
+        except BaseException as raised:
+            error = raised
+        self._rest()
+        _tell(job, value, error)
+
+    def _rest(self) -> None:
+        with self._guard:
+            self._idle += 1
+
+
+def shared() -> Threads:
+    """Those of this process; a forked child has the parent's memory but not its threads."""
+    process = os.getpid()
+    if process not in _of_process:
+        _of_process.clear()
+        _of_process[process] = Threads()
+    return _of_process[process]
+
+
+_of_process: dict[int, Threads] = {}
 
 
 def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
@@ -76,9 +99,11 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
             return
         if error is None:
             job.outcome.set_result(value)
-        elif isinstance(error, StopIteration):
-            # A future cannot be told of it.
-            job.outcome.set_exception(RuntimeError("the replay raised StopIteration"))
+        elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
+            # A future cannot be told of the first, and the others would end the loop or the call.
+            told = RuntimeError(f"the replay raised {type(error).__name__}")
+            told.__cause__ = error
+            job.outcome.set_exception(told)
         else:
             job.outcome.set_exception(error)
 

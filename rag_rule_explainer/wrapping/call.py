@@ -1,9 +1,13 @@
 """One call of an explainer: the baseline, then the rules of its answer."""
 
-from collections.abc import Generator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
+
+import anyio
 
 from ..assuming import Assuming
 from ..errors import BaselineFailed
@@ -11,15 +15,15 @@ from ..estimate import Estimate
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..probing.loop import run_blocking
-from ..probing.replaying import Baseline, Replay
+from ..probing.replaying import Replay
+from ..probing.retries import Retries
 from ..progress import Progress
-from ..sources import Source
 from .outputs import Explained
 from .participation import Watch
 from .runs import ApplicationRun
+from .trying import Failed, Made, Recorded, at_once, block, made
 
 Item = TypeVar("Item")
-Recorded = tuple[Sequence[Source], Baseline]
 
 
 class Events(Protocol):
@@ -45,20 +49,9 @@ class Call(Generic[Item]):
 
     def explained(self) -> Explained[Any]:
         """Blocking, through the application's sync entry, or its async one if that is all it has."""
-        application = self.run.application
-        with application.interception.intercepting():
-            try:
-                if application.async_only:
-                    output, replay = run_blocking(self.abaseline()), self.run.areplay
-                else:
-                    with self.explainer.limiter.slot():
-                        output, replay = self.run.baseline(), self.run.replay
-            except BaselineFailed as failed:
-                if application.async_only or not self.is_async_only(failed):
-                    raise
-                self.run = self.run.anew()
-                output, replay = run_blocking(self.abaseline()), self.run.areplay
-            return Explained(output, self.mined(self.run.recorded(output), replay))
+        with self.run.application.interception.intercepting():
+            first = at_once(self._made(self._blocking_baseline, block))
+            return Explained(first.output, self.mined(first.recorded, first.replay))
 
     def estimate(self, assuming: Assuming | None) -> Estimate:
         """What explaining would take: retrieves, and stops before a model is shown anything."""
@@ -88,8 +81,44 @@ class Call(Generic[Item]):
     async def aexplained(self) -> Explained[Any]:
         """On the caller's loop, through the application's async entry."""
         with self.run.application.interception.intercepting():
-            output = await self.abaseline()
-            return Explained(output, await self.amined(self.run.recorded(output)))
+            first = await self._made(self._baseline, asyncio.sleep)
+            return Explained(first.output, await self.amined(first.recorded))
+
+    async def _made(
+        self, baseline: Callable[[], Awaitable[Made]], pause: Callable[[float], Awaitable[None]]
+    ) -> Made:
+        settings, tries = self.explainer.settings, count()
+
+        async def attempt() -> Made | Failed:
+            if next(tries):
+                self.run = self.run.anew()
+            try:
+                return await baseline()
+            except BaselineFailed as failed:
+                return Failed(failed, self.run.failure(failed))
+
+        # The user's own run is made once: it may have written to what it remembers.
+        retries = Retries.of(0 if self.run.case.live else settings.retries)
+        return await made(attempt, retries, settings.limits, pause)
+
+    async def _blocking_baseline(self) -> Made:
+        application = self.run.application
+        try:
+            if application.async_only:
+                output, replay = run_blocking(self.abaseline()), self.run.areplay
+            else:
+                with self.explainer.limiter.slot():
+                    output, replay = self.run.baseline(), self.run.replay
+        except BaselineFailed as failed:
+            if application.async_only or not self.is_async_only(failed):
+                raise
+            self.run = self.run.anew()
+            output, replay = run_blocking(self.abaseline()), self.run.areplay
+        return Made(output, self.run.recorded(output), replay)
+
+    async def _baseline(self) -> Made:
+        output = await self.abaseline()
+        return Made(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
         """The rules of a baseline that was recorded, blocking."""
@@ -129,9 +158,16 @@ class Call(Generic[Item]):
         return self.mined(recorded, self.run.areplay) if told and all(told) else explanation
 
     async def abaseline(self) -> Any:
-        """The application's output on everything, in a slot of its own."""
+        """The application's output on everything, in a slot of its own.
+
+        Raises BaselineFailed where it takes too long; the user's own run may take its time.
+        """
+        timeout = None if self.run.case.live else self.explainer.settings.timeout
         async with self.explainer.limiter.aslot():
-            return await self.run.abaseline()
+            with anyio.move_on_after(timeout):
+                return await self.run.abaseline()
+        told = f"the application gave no answer within {timeout:g} seconds, so there is none to explain"
+        raise BaselineFailed(told) from TimeoutError()
 
     def is_async_only(self, failed: BaselineFailed) -> bool:
         """True iff the application failed because some part of it has no sync entry."""

@@ -16,8 +16,9 @@ from .state import State
 
 EMPTY = "a model reply was empty"
 CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
-HALF = "a model reply that was streamed ended without a finish_reason, as a broken connection does"
-"""What may be wrong with replies. One that was cut off would be cut off again."""
+HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
+"""What may be wrong with replies. Models do not write at the same length every time, so that even
+one that was cut off may be whole when it is asked again."""
 
 
 class Enough(BaseException):

@@ -28,7 +28,7 @@ from ..verdicts import Answer
 from .application import Application
 from .cases import Case, Manner
 from .copying import described as described_value
-from .participation import CUT_OFF, Enough, Participation, Watch, participating, unusable
+from .participation import Enough, Participation, Watch, participating, unusable
 from .state import State
 
 Item = TypeVar("Item")
@@ -215,6 +215,10 @@ class ApplicationRun(Generic[Item]):
             raise NoSourcesCaptured(told)
         return self._captured
 
+    def failure(self, failed: BaselineFailed) -> UnusableReply:
+        """What a replay that failed as this baseline did would have raised."""
+        return _failure(str(failed), self._first.watch, failed.__cause__)
+
     def of_another_run(
         self,
         recording: Recording[Item],
@@ -322,7 +326,7 @@ class ApplicationRun(Generic[Item]):
         if run.refused is not None:
             raise run.refused
         if run.watch.fault and serving.refused is None:
-            raise unusable(run.watch.fault, run.watch, passing=run.watch.fault != CUT_OFF)
+            raise _failure(run.watch.fault, run.watch)
         serving.remarks.update(self.application.remarks(run, self._first))
         answer = self._read(output, run.watch)
         return self._conduct.checked(answer, kept, serving, run.watch.requests)
@@ -344,9 +348,16 @@ def _failing(run: Participation) -> Generator[None, None, None]:
     except (RagRuleError, UnusableReply):
         raise
     except Exception as error:
-        # A model that failed may do better; that anything else does is for its error to say.
-        passing = True if run.watch.failed else None
-        raise unusable(described(error), run.watch, passing=passing) from error
+        raise _failure(described(error), run.watch, error) from error
+
+
+def _failure(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
+    """A model that failed may do better, and so may one whose reply was none; that anything else does is
+    for its error to say."""
+    passing = True if watch.failed or watch.fault else None
+    failure = unusable(reason, watch, passing=passing)
+    failure.__cause__ = cause
+    return failure
 
 
 _END = object()

@@ -18,6 +18,7 @@ from rag_rule_explainer import (
     Explainer,
     Explanation,
     InvalidInput,
+    Limiter,
     Progress,
     Settings,
     SettingsFields,
@@ -60,8 +61,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
     cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces.
 
-    The rest is as for ``rag_rule_explainer.Explainer``; a ``max_concurrency`` in the config of a call
-    takes the place of ``concurrency``, and bounds what all calls with that value have in flight together.
+    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too; a ``max_concurrency`` in the
+    config of a call takes the place of ``concurrency`` and of the limiter, and bounds what all calls with
+    that value have in flight together.
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded documents served instead of retrieving: through its sync entry under
@@ -96,6 +98,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         trace_replays: bool = True,
         settings: Settings | None = None,
         progress: Progress | None = None,
+        limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
@@ -119,6 +122,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 omission_predicate=omission_predicate,
                 settings=bounded,
                 progress=progress,
+                limiter=limiter if concurrency is None else None,
             )
 
         self._make = make

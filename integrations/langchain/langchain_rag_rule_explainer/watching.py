@@ -17,7 +17,7 @@ from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, Enou
 
 from .reading import tokens
 
-_STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
+_STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason", "status")
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
 
 
@@ -71,6 +71,8 @@ class Watch(UsageMetadataCallbackHandler):
         super().on_llm_end(response, **kwargs)
         streamed = kwargs.get("run_id") in self._streamed
         for batch in response.generations:
+            if not batch:  # which LangChain itself takes for granted
+                self.fault = self.fault or EMPTY
             for generation in batch:
                 self._replied(cast("Generation", generation), streamed=streamed)
 
@@ -89,6 +91,7 @@ class Watch(UsageMetadataCallbackHandler):
     def _replied(self, generation: Generation, *, streamed: bool) -> None:
         message = generation.message if isinstance(generation, ChatGeneration) else None
         told = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
+        told |= _entries(told.get("incomplete_details"), "reason", "stop_reason")
         reason = next((told[key] for key in _STOP_REASONS if told.get(key)), None)
         text = generation.text if message is None else message.text
         with self._guard:
@@ -97,13 +100,19 @@ class Watch(UsageMetadataCallbackHandler):
                 self.fault = self.fault or CUT_OFF
             elif not text.strip() and not _has_more(message):
                 self.fault = self.fault or EMPTY
-            elif streamed and reason is None and "model_provider" in told:
+            elif reason is None and "model_provider" in told and (streamed or "finish_reason" in told):
                 # Providers' own integrations say who they are, and always report a reason.
                 self.fault = self.fault or HALF
 
 
 watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
 register_configure_hook(watching, inheritable=True)
+
+
+def _entries(given: Any, name: str, known_as: str) -> dict[str, Any]:
+    """That entry of what may be a mapping, under the other name."""
+    found = cast("Mapping[str, Any]", given).get(name) if isinstance(given, Mapping) else None
+    return {known_as: found} if found else {}
 
 
 def _has_more(message: BaseMessage | None) -> bool:

@@ -11,6 +11,7 @@ from rag_rule_explainer import (
     Explainer,
     Explanation,
     InvalidInput,
+    Limiter,
     Progress,
     Settings,
     SettingsFields,
@@ -55,7 +56,7 @@ class RuleExplainer:
     cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's
     event and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
 
-    The rest is as for ``rag_rule_explainer.Explainer``.
+    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded nodes served instead of retrieving: through its sync entry under ``explain``
@@ -84,6 +85,7 @@ class RuleExplainer:
         trace_replays: bool = True,
         settings: Settings | None = None,
         progress: Progress | None = None,
+        limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         self.application = application
@@ -104,6 +106,7 @@ class RuleExplainer:
             omission_predicate=omission_predicate,
             settings=Settings.of(settings, fields),
             progress=progress,
+            limiter=limiter,
         )
 
     def explain(

@@ -88,7 +88,7 @@ class AsyncPieces(Begun):
             begun._open.enter_context(call.run.application.interception.intercepting())
             if not limiter.enter_at_once():
                 await limiter.enter()
-            begun._slot.callback(limiter.leave)
+            begun._slot.enter_context(limiter.entered())
             begun._stream = call.run.astream()
             begun.response = await anext(begun._stream)
         except BaseException:

@@ -122,7 +122,6 @@ class Watch:
         reason = None if response is None else _stop_reason(response)
         usage = _usage(response)
         with self._guard:
-            streamed = span in self._reasons
             reason = reason or self._reasons.pop(span, None)
             self._replies.append(text)
             account = self._spent.setdefault(_model(response), {}) if usage else {}
@@ -132,7 +131,7 @@ class Watch:
                 self._fault = self._fault or CUT_OFF
             elif not text.strip() and not _has_more(response):
                 self._fault = self._fault or EMPTY
-            elif streamed and reason is None and _reports_reasons(response):
+            elif reason is None and _reports_reasons(response):
                 self._fault = self._fault or HALF
 
 
@@ -206,7 +205,7 @@ def _stop_reason(response: ChatResponse | CompletionResponse) -> str | None:
 
 
 def _reports_reasons(response: ChatResponse | CompletionResponse | None) -> bool:
-    """True for chunks of the OpenAI protocol, the last of which always says why it is the last."""
+    """True for replies of the OpenAI protocol, which always say why they end where they do."""
     return "choices" in _raw(response)
 
 

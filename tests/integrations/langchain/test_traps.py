@@ -33,6 +33,7 @@ def is_the_truth(explanation: Explanation) -> bool:
     ("streaming", "fault", "reason"),
     [
         (True, Completion("good", finish_reason=None), HALF),
+        (False, Completion("good", finish_reason=None), HALF),
         (False, Completion(None), EMPTY),
         (True, Completion(""), EMPTY),
         (False, Completion("good", finish_reason="length"), CUT_OFF),

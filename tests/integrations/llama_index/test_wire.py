@@ -183,8 +183,6 @@ def told(reply: Callable[[str], Any]) -> Callable[[dict[str, Any]], Any]:
     ],
 )
 def test_a_broken_reply_is_no_verdict(broken: Completion, reason: str, streaming: bool) -> None:
-    if reason == HALF and not streaming:
-        pytest.skip("a reply that is not streamed is whole")
     script = told(lambda shown: broken if shown == "bd" else None)
     with OpenAIServer(script) as server, llm_at(server.base_url) as llm:
         explainer = RuleExplainer(engine_of(retriever_of(), llm, streaming=streaming), predicate=BAD)

@@ -1,0 +1,88 @@
+"""A baseline that fails in a way that may pass is made again, as a replay would be."""
+
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+from ..errors import BaselineFailed
+from ..probing.limits import Limits
+from ..probing.replaying import Baseline, Replay, UnusableReply
+from ..probing.retries import Retries
+from ..sources import Source
+
+T = TypeVar("T")
+Recorded = tuple[Sequence[Source], Baseline]
+
+
+class Made(NamedTuple):
+    """A baseline: the application's output, what was recorded meanwhile, and how to replay it."""
+
+    output: Any
+    recorded: Recorded
+    replay: Replay
+
+
+class Failed(NamedTuple):
+    """None: the error, and what a replay that failed in this way would have raised."""
+
+    error: BaselineFailed
+    reply: UnusableReply
+
+
+Attempt = Callable[[], Awaitable[Made | Failed]]
+
+
+async def made(
+    attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
+) -> Made:
+    """The first of the attempts that succeeds. Raises the last BaselineFailed where none does."""
+    started, failed = time.monotonic(), list[Failed]()
+
+    async def one() -> Made | Failed:
+        tried = await attempt()
+        if isinstance(tried, Failed):
+            failed.append(tried)
+        return tried
+
+    async def wait(seconds: float) -> None:
+        if limits.seconds is not None and time.monotonic() + seconds - started >= limits.seconds:
+            raise failed[-1].error
+        await pause(seconds)
+
+    tried = await one()
+    if isinstance(tried, Failed):
+        from ..probing.retrying import again  # hardly ever needed
+
+        tried = await again(_within(limits, retries), tried, one, _cause, wait)
+    if isinstance(tried, Failed):
+        raise tried.error
+    sources, baseline = tried.recorded
+    paid = tuple(each.reply for each in failed)
+    spent = replace(baseline, failed=paid, seconds=time.monotonic() - started)
+    return tried._replace(recorded=(sources, spent))
+
+
+def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns that waits for no event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    coroutine.close()
+    raise RuntimeError("it waited for an event loop")
+
+
+async def block(seconds: float) -> None:
+    """Waits in this thread."""
+    time.sleep(seconds)  # noqa: ASYNC251 -- there is no loop: see ``at_once``
+
+
+def _within(limits: Limits, retries: Retries) -> Retries:
+    if limits.replays is None:
+        return retries
+    return replace(retries, most=min(retries.most, limits.replays - 1))
+
+
+def _cause(tried: Made | Failed) -> BaseException | None:
+    return tried.reply if isinstance(tried, Failed) else None

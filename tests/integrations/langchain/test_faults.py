@@ -1,0 +1,92 @@
+"""Everything that can go wrong on the wire: the rules come out as if nothing had."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from langchain_openai import ChatOpenAI
+from langchain_rag_rule_explainer import RuleExplainer
+from pydantic import SecretStr
+
+from rag_rule_explainer import Explanation, Retries
+from rag_rule_explainer.testing import Fault, Faults, OpenAIServer
+from tests.integrations.langchain.models import facts
+from tests.integrations.langchain.test_wire import chain_of
+from tests.integrations.spoilt import PREDICATE, Spoilt, many
+
+QUICK = Retries(most=12, first_wait=0.01, longest_wait=0.05)
+OURS = 0.25
+"""Seconds a replay may take."""
+WAYS = [(on_a_loop, streaming) for on_a_loop in (False, True) for streaming in (False, True)]
+
+
+@contextmanager
+def chat_model(base_url: str, seconds: float, *, streaming: bool) -> Generator[ChatOpenAI]:
+    """Leaves all trying again to us. ``seconds``: how long it waits for a reply itself."""
+    limits = httpx.Limits(max_keepalive_connections=0)
+    with httpx.Client(limits=limits) as client:
+        yield ChatOpenAI(
+            model="m",
+            base_url=base_url,
+            api_key=SecretStr("any will do"),
+            http_client=client,
+            http_async_client=httpx.AsyncClient(limits=limits),
+            max_retries=0,
+            streaming=streaming,
+            timeout=seconds,
+        )
+
+
+def explained(case: Spoilt, way: tuple[bool, bool]) -> tuple[Explanation, OpenAIServer]:
+    on_a_loop, streaming = way
+    faults = Faults(case.share, seed=case.seed, kinds=case.kinds)
+    with (
+        OpenAIServer(case.script, faults=faults, retry_after=0.02) as server,
+        chat_model(server.base_url, OURS * case.patience, streaming=streaming) as model,
+    ):
+        explainer = RuleExplainer(
+            chain_of(model, facts(case.names)), predicate=PREDICATE, timeout=OURS, retries=QUICK
+        )
+
+        async def explained_on_a_loop() -> Explanation:
+            try:
+                return await explainer.aexplain("why?")
+            finally:
+                await model.root_async_client.close()
+
+        return asyncio.run(explained_on_a_loop()) if on_a_loop else explainer.explain("why?"), server
+
+
+@pytest.mark.parametrize("way", [WAYS[0], WAYS[-1]])
+@pytest.mark.parametrize("kind", Fault)
+def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
+    kind: Fault, way: tuple[bool, bool]
+) -> None:
+    case = Spoilt("ab", "pair", seed=1, share=0.6, kinds=(kind,))
+    explanation, server = explained(case, way)
+    assert case.is_the_truth(explanation)
+    assert explanation.counts.retries == sum(server.faults_sent.values()) > 0
+    assert explanation.counts.replays == len(server.requests)
+    if kind not in {Fault.HALF_STREAM, Fault.NO_CHOICES}:
+        # Of these two, the one tells its tokens and is not counted, the other the other way round.
+        spent, sent = explanation.spent.replays, server.tokens
+        assert (spent["input_tokens"], spent["output_tokens"]) == (sent.prompt, sent.completion)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_goes_wrong_fifty_explanations_come_out_as_if_nothing_had(
+    way: tuple[bool, bool],
+) -> None:
+    faults, retries = Counter[Fault](), 0
+    for case in many(50, start=50 * WAYS.index(way)):
+        explanation, server = explained(case, way)
+        assert case.is_the_truth(explanation), (case, str(explanation))
+        assert explanation.counts.retries == sum(server.faults_sent.values()), case
+        faults += server.faults_sent
+        retries += explanation.counts.retries
+    print(f"{retries} retries; {dict(faults)}")
+    assert set(faults) == set(Fault)

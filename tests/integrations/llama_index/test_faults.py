@@ -1,0 +1,90 @@
+"""Everything that can go wrong on the wire of LlamaIndex's LLM: the rules come out as if nothing had."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from llama_index.llms.openai import OpenAI
+from llama_index_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import Explanation, Retries
+from rag_rule_explainer.testing import Fault, Faults, OpenAIServer
+from tests.integrations.llama_index.engines import engine_of, retriever_of
+from tests.integrations.spoilt import PREDICATE, Spoilt, many
+
+# The LLM's async client belongs to loops that are gone; and LlamaIndex looks at what Pydantic deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+QUICK = Retries(most=12, first_wait=0.01, longest_wait=0.05)
+OURS = 0.4
+"""Seconds a replay may take."""
+WAYS = [(on_a_loop, streaming) for on_a_loop in (False, True) for streaming in (False, True)]
+
+
+@contextmanager
+def llm_at(base_url: str, seconds: float) -> Generator[OpenAI]:
+    """Leaves all trying again to us. ``seconds``: how long it waits for a reply itself."""
+    limits = httpx.Limits(max_keepalive_connections=0)
+    with httpx.Client(limits=limits, timeout=seconds) as client:
+        yield OpenAI(
+            model="gpt-4o-mini",
+            api_base=base_url,
+            api_key="any will do",
+            http_client=client,
+            async_http_client=httpx.AsyncClient(limits=limits, timeout=seconds),
+            max_retries=0,
+            timeout=seconds,
+        )
+
+
+def explained(case: Spoilt, way: tuple[bool, bool]) -> tuple[Explanation, OpenAIServer]:
+    on_a_loop, streaming = way
+    faults = Faults(case.share, seed=case.seed, kinds=case.kinds)
+    with (
+        OpenAIServer(case.script, faults=faults, retry_after=0.02) as server,
+        llm_at(server.base_url, OURS * case.patience) as llm,
+    ):
+        explainer = RuleExplainer(
+            engine_of(retriever_of(case.names), llm, streaming=streaming),
+            predicate=PREDICATE,
+            timeout=OURS,
+            retries=QUICK,
+            # Without nodes, LlamaIndex asks no model.
+            answer_without_sources=case.answer(""),
+        )
+        explanation = asyncio.run(explainer.aexplain("why?")) if on_a_loop else explainer.explain("why?")
+        return explanation, server
+
+
+@pytest.mark.parametrize("way", [WAYS[0], WAYS[-1]])
+@pytest.mark.parametrize("kind", Fault)
+def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
+    kind: Fault, way: tuple[bool, bool]
+) -> None:
+    case = Spoilt("ab", "pair", seed=1, share=0.6, kinds=(kind,))
+    explanation, server = explained(case, way)
+    assert case.is_the_truth(explanation)
+    assert explanation.counts.retries == sum(server.faults_sent.values()) > 0
+    assert explanation.counts.replays == len(server.requests)
+    if kind not in {Fault.HALF_STREAM, Fault.NO_CHOICES}:
+        # Of these two, the one tells its tokens and is not counted, the other the other way round.
+        spent, sent = explanation.spent.replays, server.tokens
+        assert (spent["input_tokens"], spent["output_tokens"]) == (sent.prompt, sent.completion)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_goes_wrong_five_explanations_come_out_as_if_nothing_had(
+    way: tuple[bool, bool],
+) -> None:
+    faults, retries = Counter[Fault](), 0
+    for case in many(5, start=3 + 50 * WAYS.index(way)):
+        explanation, server = explained(case, way)
+        assert case.is_the_truth(explanation), (case, str(explanation))
+        assert explanation.counts.retries == sum(server.faults_sent.values()), case
+        faults += server.faults_sent
+        retries += explanation.counts.retries
+    print(f"{retries} retries; {dict(faults)}")
+    assert retries
