@@ -9,7 +9,7 @@ from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
-from .progress import Progress, together
+from .progress import Progress
 from .rules import RuleKind
 from .settings import Settings, SettingsFields, choose
 from .sources import Source, SourceSet
@@ -135,6 +135,6 @@ class Explainer:
             predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
             settings=self.settings,
             choice=choose(self.settings, source_set.lattice.size),
-            progress=together(self.progress, progress),
+            progress=tuple(each for each in (self.progress, progress) if each is not None),
             judge=judge,
         )
