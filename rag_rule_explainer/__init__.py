@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .display import ProgressBar
     from .errors import (
         AnswerNotRepeatable,
         BaselineFailed,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .version import __version__
 
 _ROOMS = {
+    "display": ("ProgressBar",),
     "errors": (
         "AnswerNotRepeatable",
         "BaselineFailed",
@@ -85,6 +87,7 @@ __all__ = [
     "MissingExtra",
     "NoSourcesCaptured",
     "Progress",
+    "ProgressBar",
     "ProgressReport",
     "RagRuleError",
     "ReplayMissedGate",

@@ -86,7 +86,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         allow_length: bool = False,
         trace_replays: bool = True,
         settings: Settings | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
         coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
