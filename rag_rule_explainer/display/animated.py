@@ -45,6 +45,9 @@ class Animated:
         self._thread = threading.Thread(
             target=lambda: context.run(self._draw_on), name="rag-rule-progress", daemon=True
         )
+
+    def start(self) -> None:
+        """Draws from here on."""
         self._thread.start()
 
     def tell(self, row: Row) -> None:
@@ -67,9 +70,12 @@ class Animated:
     def close(self) -> None:
         """Draws nothing more."""
         self._ended.set()
-        with self._drawing:
-            self._canvas.close()
-        self._thread.join()
+        try:
+            with self._drawing:
+                self._canvas.close()
+        finally:
+            if self._thread.is_alive():
+                self._thread.join()
 
     def _draw_on(self) -> None:
         while not self._ended.is_set():

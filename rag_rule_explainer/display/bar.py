@@ -4,6 +4,7 @@ import atexit
 import os
 import sys
 import threading
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import Literal, TextIO, TypeAlias, get_args
@@ -71,7 +72,8 @@ class ProgressBar:
     def __enter__(self) -> Self:
         with self._guard:
             self._held = True
-            self._shown = self._shown or self._opened()
+            if self._shown is None:
+                self._open().start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,22 +89,30 @@ class ProgressBar:
     def _tell(self, report: ProgressReport) -> None:
         if report.done and report.call not in self._under_way:
             return  # it ended before its first probe, and was never shown
-        shown = self._shown = self._shown or self._opened()
         number = self._numbers.setdefault(report.call, len(self._numbers) + 1)
         row = Row(report, number if len(self._numbers) > 1 else None)
         if not report.done:
             self._under_way.add(report.call)
-            shown.tell(row)
-            return
-        self._under_way.remove(report.call)
-        shown.finish(row)
-        if not self._under_way and not self._held:
-            self._leave()
+            self._show(row)
+        elif self._shown is not None:
+            self._under_way.remove(report.call)
+            self._shown.finish(row)
+            if not self._under_way and not self._held:
+                self._leave()
 
-    def _opened(self) -> Shown:
+    def _show(self, row: Row) -> None:
+        if self._shown is not None:
+            self._shown.tell(row)
+            return
+        shown = self._open()
+        shown.tell(row)
+        shown.start()
+
+    def _open(self) -> Shown:
+        self._shown = shown_as(self._form, self._file, keep=self._keep)
         # A cursor that was hidden must come back even where an interrupt leaves explanations behind.
         atexit.register(self.close)
-        return shown_as(self._form, self._file, keep=self._keep)
+        return self._shown
 
     def _leave(self) -> None:
         shown, self._shown = self._shown, None
@@ -110,7 +120,9 @@ class ProgressBar:
         self._under_way.clear()
         atexit.unregister(self.close)
         if shown is not None:
-            shown.close()
+            # A place that is gone cannot be tidied, and an explanation is worth more than its bar.
+            with suppress(Exception):
+                shown.close()
 
 
 def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:

@@ -16,6 +16,9 @@ class Lines:
         self._next: dict[int, int] = {}
         self._told: dict[int, int] = {}
 
+    def start(self) -> None:
+        """There is nothing to begin."""
+
     def tell(self, row: Row) -> None:
         """Writes a line if it is time for one."""
         call, probes = row.report.call, row.report.probes

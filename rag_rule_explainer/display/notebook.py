@@ -80,7 +80,7 @@ def as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
 
 def _row(row: Row) -> str:
     report, headline = row.report, row.headline()
-    colour = _DONE if report.done else _UNDER_WAY
+    colour = _DONE if report.done and report.probes == report.needed else _UNDER_WAY
     figures = " · ".join([f"<strong>{escape(headline)}</strong>", *map(_part, row.parts())])
     return (
         '<div style="margin:.3em 0">'

@@ -6,7 +6,11 @@ from .wording import Row
 
 
 class Shown(Protocol):
-    """Shows rows from when it is made until it is closed. One thread at a time calls it."""
+    """Shows rows from when it is started until it is closed. One thread at a time calls it."""
+
+    def start(self) -> None:
+        """Begins to show what was told; called once."""
+        ...
 
     def tell(self, row: Row) -> None:
         """Takes in the newest row of a call under way; in microseconds, but for now and then."""

@@ -4,11 +4,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
+from typing_extensions import override
 
 from .wording import WAITING, Part, Row, Tone, in_ascii
 
@@ -21,12 +22,22 @@ _LINES_PER_ROW = 3
 _STYLES = {Tone.PLAIN: "", Tone.NOTABLE: "yellow", Tone.BAD: "bold red"}
 
 
+class _Console(Console):
+    """Rich's own ends the program where a pipe is broken, and takes its stdout along."""
+
+    @override
+    def on_broken_pipe(self) -> NoReturn:
+        raise  # noqa: PLE0704 -- called while it is handled
+
+
 class TerminalCanvas:
     """Draws on one terminal; what is printed meanwhile appears above."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, console: Console | None = None) -> None:
         # Who asks for this form knows that the file is a terminal, whatever Rich thinks of it.
-        self._console = Console(file=file, force_terminal=True, force_jupyter=False, highlight=False)
+        self._console = console or _Console(
+            file=file, force_terminal=True, force_jupyter=False, highlight=False
+        )
         self._live = Live(
             console=self._console,
             auto_refresh=False,
@@ -92,16 +103,26 @@ _ASCII = _Look("|/-\\", "=", "-", in_ascii)
 
 
 def _lines_of(row: Row, look: _Look, width: int) -> Iterator[Text]:
-    start = "" if row.report.done else f"{look.frame()} "
+    if row.report.done:
+        return _flowed([(row.headline(), "bold"), *map(_styled, row.parts())], look, width)
+    return _under_way(row, look, width)
+
+
+def _under_way(row: Row, look: _Look, width: int) -> Iterator[Text]:
+    frame = f"{look.frame()} "
     headline = look.worded(row.headline())
-    if width - len(start) - len(headline) - 1 < 2 * _SMALLEST_BAR:
+    if width - len(frame) - len(headline) - 1 < 2 * _SMALLEST_BAR:
         headline = look.worded(row.headline(short=True))
-    room = width - len(start) - len(headline) - 1
-    bar = _bar(row, look, room) if room >= _SMALLEST_BAR and not row.report.done else Text()
-    yield Text.assemble(start, bar, " " if bar else "", (headline, "bold"))
-    indent = " " * len(start)
-    for line in _flowed(row.parts(), look, width - len(indent)):
+    room = width - len(frame) - len(headline) - 1
+    bar = _bar(row, look, room) if room >= _SMALLEST_BAR else Text()
+    yield Text.assemble(frame, bar, " " if bar else "", (headline, "bold"))
+    indent = " " * len(frame)
+    for line in _flowed(map(_styled, row.parts()), look, width - len(indent)):
         yield Text.assemble(indent, line)
+
+
+def _styled(part: Part) -> tuple[str, str]:
+    return part.text, _STYLES[part.tone]
 
 
 def _bar(row: Row, look: _Look, width: int) -> Text:
@@ -109,15 +130,15 @@ def _bar(row: Row, look: _Look, width: int) -> Text:
     return Text.assemble((look.done * done, "green"), (look.open * (width - done), "bright_black"))
 
 
-def _flowed(parts: Iterable[Part], look: _Look, width: int) -> Iterator[Text]:
+def _flowed(parts: Iterable[tuple[str, str]], look: _Look, width: int) -> Iterator[Text]:
     """As many parts to a line as fit; none is broken."""
     line, between = Text(), look.worded(" · ")
-    for part in parts:
-        words = look.worded(part.text)
+    for text, style in parts:
+        words = look.worded(text)
         if line and len(line) + len(between) + len(words) > width:
             yield line
             line = Text()
-        line = Text.assemble(line, between if line else "", (words, _STYLES[part.tone]))
+        line = Text.assemble(line, between if line else "", (words, style))
     if line:
         yield line
 
