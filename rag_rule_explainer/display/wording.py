@@ -82,7 +82,7 @@ def _time(report: ProgressReport) -> Part | None:
         return None
     # What is not known to be needed yet is not in it, and is not to be promised.
     until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} probes"
-    return Part(f"≈ {duration(max(left, 1))} {until}")
+    return Part(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
 
 
 def _replays(report: ProgressReport) -> Part:

@@ -97,6 +97,11 @@ def test_there_is_no_time_left_to_tell_before_there_is_a_pace_or_when_all_is_don
     assert "≈" not in Row(told(5, needed=5)).line()
 
 
+def test_less_than_a_second_is_told_as_that() -> None:
+    assert "· < 1 s to 9 probes ·" in Row(told(8, needed=9)).line()
+    assert "· ≈ 1 s to 18 probes ·" in Row(told(8, needed=18)).line()
+
+
 def test_the_end_tells_what_it_took() -> None:
     assert Row(told(300, needed=300, done=True)).line() == (
         "300 probes (≤ 1,024) · took 30 s · 300 replays, 10.0/s"
