@@ -1,4 +1,6 @@
+import contextvars
 import threading
+from collections.abc import Sequence
 
 import pytest
 
@@ -46,6 +48,27 @@ def test_nothing_is_drawn_once_it_is_closed() -> None:
     shown.tell(Row(told(2)))
     assert len(canvas.drawn) == drawn
     assert "rag-rule-progress" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_it_is_drawn_in_the_context_that_it_was_asked_for_in() -> None:
+    cell = contextvars.ContextVar("cell", default="none")
+    seen: list[str] = []
+
+    class Canvas(RecordingCanvas):
+        def draw(self, rows: Sequence[Row]) -> None:
+            seen.append(cell.get())
+            super().draw(rows)
+
+    canvas = Canvas()
+    token = cell.set("this")
+    try:
+        shown = drawn_from(canvas, NEVER)
+    finally:
+        cell.reset(token)
+    with canvas.changed:
+        assert canvas.changed.wait_for(lambda: canvas.drawn, timeout=30)
+    shown.close()
+    assert seen == ["this"]
 
 
 def test_what_is_not_kept_is_gone() -> None:

@@ -3,7 +3,9 @@
 import io
 import os
 import re
+import subprocess
 import sys
+import textwrap
 import threading
 
 import pytest
@@ -98,11 +100,58 @@ class TestLife:
         ProgressBar(file=file)(told(0, done=True))
         assert file.getvalue() == ""
 
+    def test_leaving_the_program_closes_it(self) -> None:
+        program = """
+            import io, sys
+            from rag_rule_explainer import ProgressBar, ProgressReport
+
+            class Terminal(io.StringIO):
+                def isatty(self):
+                    return True
+                def write(self, text):
+                    return sys.stdout.write(text)
+                def flush(self):
+                    sys.stdout.flush()
+
+            ProgressBar(file=Terminal())(ProgressReport(1, 2, 4, 1))
+            import time; time.sleep(0.3)
+        """
+        run = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
+        )
+        assert run.stdout.count(HIDE_CURSOR) == 1
+        assert run.stdout.rfind(SHOW_CURSOR) > run.stdout.rfind(HIDE_CURSOR)
+
     def test_closing_what_never_opened_is_nothing(self) -> None:
         ProgressBar().close()
 
 
 class TestSeveral:
+    def test_who_comes_first_in_many_threads_opens_one(self) -> None:
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            for _ in range(20):
+                bar = ProgressBar(file=Terminal())
+                together = threading.Barrier(4)
+
+                def tell(
+                    call: int, bar: ProgressBar = bar, together: threading.Barrier = together
+                ) -> None:
+                    together.wait(timeout=30)
+                    bar(told(1, call=call))
+
+                threads = [threading.Thread(target=tell, args=(call,)) for call in range(4)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                assert drawing_threads() == 1
+                bar.close()
+                assert drawing_threads() == 0
+        finally:
+            sys.setswitchinterval(interval)
+
     @pytest.mark.parametrize("form", ["terminal", "lines"])
     def test_in_threads_each_has_its_row(self, form: str) -> None:
         file = Terminal()
@@ -158,6 +207,13 @@ class TestBroken:
             assert explanation.complete
             assert explanation.notes[0] == "progress was no longer told: BrokenPipeError: closed"
             assert drawing_threads() == 0
+
+    def test_nor_does_one_that_goes_away_meanwhile(self) -> None:
+        file = Terminal()
+        with ProgressBar(file=file) as bar:
+            bar(told(1))
+            file.close()
+        assert drawing_threads() == 0
 
     def test_it_does_not_end_the_program(self) -> None:
         out = os.dup(1)

@@ -133,6 +133,10 @@ task.cancel()
 await asyncio.wait([task])
 print(task.cancelled())
 """
+WAITING = """
+with ProgressBar():
+    time.sleep(1)
+"""
 
 
 class Notebook:
@@ -164,7 +168,7 @@ class Notebook:
 @pytest.mark.filterwarnings("ignore")
 def test_an_executed_notebook() -> None:
     assert find_spec("IPython") is not None
-    notebook = Notebook(SET_UP, BLOCKING, AWAITED, SEVERAL, FAILED, CANCELLED)
+    notebook = Notebook(SET_UP, BLOCKING, AWAITED, SEVERAL, FAILED, CANCELLED, WAITING)
 
     (blocking,) = notebook.html(1)
     assert Elements(blocking).bars()[0]["aria-valuetext"] == "64 probes"
@@ -186,5 +190,8 @@ def test_an_executed_notebook() -> None:
     assert "took" in cancelled
     assert notebook.cells[5].outputs[-1].text == "True\n"
 
-    everything = "".join(html for cell in range(6) for html in notebook.html(cell))
+    assert notebook.sent.count((6, "display_data")) == 1
+    assert notebook.updates(6) == 1  # however long there was nothing new
+
+    everything = "".join(html for cell in range(7) for html in notebook.html(cell))
     assert "<script" not in everything
