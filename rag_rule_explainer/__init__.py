@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .assuming import Assuming
+    from .display import ProgressBar
     from .errors import (
         AnswerNotRepeatable,
         BaselineFailed,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "assuming": ("Assuming",),
+    "display": ("ProgressBar",),
     "errors": (
         "AnswerNotRepeatable",
         "BaselineFailed",
@@ -99,6 +101,7 @@ __all__ = [
     "NoSourcesCaptured",
     "Price",
     "Progress",
+    "ProgressBar",
     "ProgressReport",
     "RagRuleError",
     "ReplayMissedGate",

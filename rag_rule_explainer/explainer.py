@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 from typing_extensions import Unpack
 
 from .assuming import Assuming
+from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
-from .progress import Progress, together
+from .progress import Progress
 from .rules import RuleKind
 from .settings import Settings, SettingsFields, choose
 from .sources import Source, SourceSet
@@ -31,7 +32,7 @@ class Explainer:
     omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``), field by
     field, or both; see ``Settings``. All that one explainer has in flight at a time, over threads and
     loops together, is bounded by ``concurrency``; all that several have, by a ``limiter`` that they
-    share.
+    share. ``progress``: told of every call; True for a ``ProgressBar`` that all who say so share.
 
     Raises InvalidInput for settings or predicates that cannot be used.
     """
@@ -43,7 +44,7 @@ class Explainer:
         predicate: PredicateLike | None = None,
         omission_predicate: PredicateLike | None = None,
         settings: Settings | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         limiter: "Limiter | None" = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
@@ -53,7 +54,7 @@ class Explainer:
         opposite = negated(retention)
         omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
-        self.progress = progress
+        self.progress = as_progress(progress)
         # The engine and its event loop are loaded when first needed, not on import.
         from .probing.limiter import Limiter
 
@@ -175,6 +176,6 @@ class Explainer:
             predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
             settings=self.settings,
             choice=choose(self.settings, source_set.lattice.size),
-            progress=together(self.progress, progress),
+            progress=tuple(each for each in (self.progress, progress) if each is not None),
             judge=judge,
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 
 from .assembly import Assembly
 from .errors import StoreFailed
@@ -31,6 +32,9 @@ from .verdicts import Verdict
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
 
+_calls = count(1)
+"""The numbers of all calls in this process."""
+
 
 @dataclass(slots=True, repr=False)
 class Inquiry:
@@ -44,13 +48,14 @@ class Inquiry:
     predicates: Mapping[RuleKind, Predicate]
     settings: Settings
     choice: Choice
-    progress: Progress | None = None
+    progress: tuple[Progress, ...] = ()
     judge: Callable[[], TokensByModel] | None = None
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
+    _call: int = field(init=False, default_factory=lambda: next(_calls))
 
     def __post_init__(self) -> None:
         settings, lattice = self.settings, self.sources.lattice
@@ -72,11 +77,25 @@ class Inquiry:
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
         try:
-            return await self._explanation()
+            baseline = await self._searched()
         finally:
             self._prober.close()
+            self._tell(done=True)
+        return Assembly(
+            question=self.question,
+            sources=self.sources,
+            baseline=baseline,
+            settings=self.settings,
+            choice=self.choice,
+            strands=tuple(self._strands.values()),
+            bill=self._prober.bill,
+            probed=len(self._probed),
+            warnings=(*self.warnings, *baseline.warnings),
+            notes=tuple(self.notes),
+        ).explanation()
 
-    async def _explanation(self) -> Explanation:
+    async def _searched(self) -> Baseline:
+        """The baseline, once every search has ended."""
         await self._open_the_store()
         opening = Opening(
             self.sources,
@@ -98,18 +117,7 @@ class Inquiry:
             stop=self._stop,
             lockstep=self.settings.lockstep,
         )
-        return Assembly(
-            question=self.question,
-            sources=self.sources,
-            baseline=baseline,
-            settings=self.settings,
-            choice=self.choice,
-            strands=tuple(self._strands.values()),
-            bill=self._prober.bill,
-            probed=len(self._probed),
-            warnings=(*self.warnings, *baseline.warnings),
-            notes=tuple(self.notes),
-        ).explanation()
+        return baseline
 
     async def _open_the_store(self) -> None:
         settings, prober = self.settings, self._prober
@@ -142,22 +150,24 @@ class Inquiry:
             raise LimitReached(f"the store failed: {failed}") from failed
         strand.keep(mask, probe if self.settings.reuse_answers else probe.without_answer())
         self._probed.add(mask)
-        if self.progress is not None:
-            self._tell(self.progress)
+        if self.progress:
+            self._tell(search)
         if probe.reply.cause is not None:
             self._prober.check_alive(probe.reply)
         return probe.judgement.verdict
 
-    def _tell(self, progress: Progress) -> None:
-        try:
-            progress(self._report())
-        except Exception as error:  # a broken progress bar must not cost what was paid for
-            self.progress = None
-            self.notes.append(f"progress was no longer told: {described(error)}")
+    def _tell(self, told: RuleSearch | None = None, *, done: bool = False) -> None:
+        """``told``: the search that is about to be told a verdict, which it still counts as waiting."""
+        for progress in self.progress:
+            try:
+                progress(self._report(told, done))
+            except Exception as error:  # a broken progress bar must not cost what was paid for
+                self.progress = tuple(each for each in self.progress if each is not progress)
+                self.notes.append(f"progress was no longer told: {described(error)}")
 
-    def _report(self) -> ProgressReport:
+    def _report(self, told: RuleSearch | None, done: bool) -> ProgressReport:
         bill, upper_bound = self._prober.bill, len(self.sources.lattice.masks())
-        waiting = max(search.waiting for search in self._strands)
+        waiting = max(search.waiting - (search is told) for search in self._strands)
         return ProgressReport(
             probes=len(self._probed),
             needed=min(upper_bound, len(self._probed) + waiting),
@@ -170,4 +180,6 @@ class Inquiry:
             tokens=bill.tokens,
             cost=bill.cost,
             seconds=bill.seconds,
+            call=self._call,
+            done=done,
         )

@@ -12,7 +12,8 @@ class ProgressReport:
     included; more may come to be, up to ``upper_bound``. ``replays``: runs of the application, of which
     ``retries``; ``failures``: those that failed for good. ``reused``: answers from memory; ``stored``:
     from the store. ``tokens``: of replays and judge; ``cost``: of these, where prices are known.
-    ``seconds``: since the call.
+    ``seconds``: since the call. ``call``: the same in all reports of one call, and in no other's in this
+    process. ``done``: the last of them; what is ``needed`` beyond ``probes`` then was given up.
     """
 
     probes: int
@@ -26,6 +27,8 @@ class ProgressReport:
     tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
+    call: int = 0
+    done: bool = False
 
     @property
     def replays_per_second(self) -> float:
@@ -40,20 +43,11 @@ class ProgressReport:
 
 
 class Progress(Protocol):
-    """Is told after every probe; called on the explanation's event loop, so it must return soon."""
+    """Is told after every probe, and once more, with ``done``, when probing has ended in whatever way.
+
+    It is called on the explanation's event loop, so it must return soon. One that raises is told no more.
+    """
 
     def __call__(self, report: ProgressReport, /) -> None:
         """Takes in one report."""
         ...
-
-
-def together(first: Progress | None, second: Progress | None) -> Progress | None:
-    """Both told, where there are two."""
-    if first is None or second is None:
-        return first or second
-
-    def both(report: ProgressReport) -> None:
-        first(report)
-        second(report)
-
-    return both

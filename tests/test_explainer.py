@@ -394,15 +394,6 @@ def test_an_application_that_never_waits_leaves_others_their_turn() -> None:
     assert asyncio.run(main()) > 5
 
 
-def test_a_broken_progress_bar_costs_nothing() -> None:
-    def progress(_report: object) -> None:
-        raise ZeroDivisionError
-
-    explanation = Explainer(answering(PAIR), progress=progress).explain("?", sources(4))
-    assert explanation.complete
-    assert explanation.notes == ("progress was no longer told: ZeroDivisionError",)
-
-
 def test_odd_usage_is_reduced_to_its_counts() -> None:
     usage: dict[str, object] = {"input_tokens": 3, "details": {"cached": 1}, "audio": None}
     replay = ScriptedReplay(lambda _: Answer("x", usage=usage))  # type: ignore[arg-type]
@@ -621,18 +612,6 @@ def test_the_callers_context_reaches_every_replay() -> None:
     finally:
         tenant.reset(token)
     assert seen == {"acme"}
-
-
-def test_progress_is_told_after_every_probe() -> None:
-    reports: list[tuple[int, int]] = []
-    explainer = Explainer(
-        answering(PAIR),
-        predicate=contains("calcium"),
-        rules="retention",
-        progress=lambda report: reports.append((report.probes, report.upper_bound)),
-    )
-    explanation = explainer.explain("?", sources(4))
-    assert reports == [(n, 16) for n in range(1, explanation.counts.probes + 1)]
 
 
 def test_spent_tokens_are_summed() -> None:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from ..display import ProgressBar
 from ..errors import MissingExtra
 from ..predicates import contains
 from ..report import lines
 from .stories import STORIES, Story
-from .terminal import print_lines, progress
+from .terminal import print_lines
 
 _YOUR_OWN = """\
 The same on your own chain:
@@ -43,8 +44,8 @@ def _story(number: int, story: Story) -> Iterator[Text]:
         for document in story.corpus
     ]
     chain = lexical_chain(corpus, k=len(story.documents))
-    with progress() as teller:
-        explainer = RuleExplainer(chain, predicate=contains(story.symptom), progress=teller)
+    with ProgressBar(keep=False) as bar:
+        explainer = RuleExplainer(chain, predicate=contains(story.symptom), progress=bar)
         explanation = explainer.explain(story.question)
     yield Text(f"{number}. {story.name}", style="bold underline")
     yield Text(story.introduction)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import typer
 
 from ..assuming import Assuming
+from ..display import ProgressBar
 from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
@@ -24,7 +25,7 @@ from .incidents import Incident, load_incident
 from .models import KEY, chat_model_replay, offline_replay
 from .requests import Request
 from .sources import load
-from .terminal import print_json, print_lines, progress, say
+from .terminal import print_json, print_lines, say
 
 ASK_ABOVE = 300
 """Replays of a paid model that nobody is asked about."""
@@ -62,13 +63,13 @@ def _of_sources(
     else:
         replay = chat_model_replay(request.model, request.base_url, request.temperature)
         _agree_on_cost(choice.worst_case(len(sources) - len(pinned)), yes=request.yes)
-    with progress() as teller:
+    with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
             predicate=predicates[0],
             omission_predicate=predicates[1],
             settings=settings,
-            progress=teller,
+            progress=bar,
         )
         try:
             return explainer.explain(
@@ -137,8 +138,8 @@ def _of_application(
         # How much it retrieves is not known yet, and every replay may cost.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
         say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
-    with progress() as teller:
-        explainer = application_explainer(integration, application, request, settings, predicates, teller)
+    with ProgressBar(keep=False) as bar:
+        explainer = application_explainer(integration, application, request, settings, predicates, bar)
         return explainer.explain(
             given,
             documents=documents,

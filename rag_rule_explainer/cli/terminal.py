@@ -6,15 +6,10 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from ..errors import InvalidInput
 from ..printable import printable
-from ..progress import ProgressReport
-
-_SECOND_LINE = 100
-"""Probes until the second progress line where stderr is not a terminal; then twice as many per line."""
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
@@ -52,35 +47,3 @@ def _writing() -> Generator[None, None, None]:
         raise InvalidInput(
             f"the output cannot be written: {error.strerror}; write it elsewhere"
         ) from error
-
-
-@contextmanager
-def progress() -> Generator["Teller", None, None]:
-    """Shows on stderr how far the probing is, for as long as the block runs."""
-    if not (sys.stderr and sys.stderr.isatty()):  # asked directly: FORCE_COLOR convinces Rich of any file
-        yield Teller(None)
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Teller(bar)
-
-
-class Teller:
-    """Takes progress reports in: a bar on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, bar: Progress | None) -> None:
-        self._bar = bar
-        self._next_line = 1
-        self._task = None if bar is None else bar.add_task("probing", total=None)
-
-    def __call__(self, report: ProgressReport) -> None:
-        """Shows one report."""
-        failed = f", {report.failures} failed" if report.failures else ""
-        text = f"{report.replays} replays{failed}; probes"
-        if self._bar is not None and self._task is not None:
-            self._bar.update(
-                self._task, description=text, completed=report.probes, total=report.upper_bound
-            )
-        elif report.probes >= self._next_line:
-            self._next_line = max(_SECOND_LINE, 2 * self._next_line)
-            say(f"{text} {report.probes} of at most {report.upper_bound}")

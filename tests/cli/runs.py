@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -75,6 +76,15 @@ def explanation_of(run: Run) -> Explanation:
 
 def rules_of(explanation: Explanation) -> list[str]:
     return [finding.rule for finding in explanation.rules]
+
+
+def probes_told(told: str) -> list[int]:
+    """The probes in each line of progress; fails where a line is none."""
+    lines = [
+        re.fullmatch(r"([\d,]+)( / [\d,]+)? probes( \S.*)?; .*\d/s", line) for line in told.splitlines()
+    ]
+    assert all(lines), told
+    return [int(line[1].replace(",", "")) for line in lines if line]
 
 
 def assert_refused(run: Run, *said: str, before: str | None = None) -> None:

@@ -97,7 +97,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         allow_length: bool = False,
         trace_replays: bool = True,
         settings: Settings | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:

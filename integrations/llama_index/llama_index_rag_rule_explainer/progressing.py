@@ -20,6 +20,7 @@ class RuleProgressEvent(BaseEvent):
     upper_bound: int
     replays: int
     failures: int
+    done: bool = False
 
     @classmethod
     @override
@@ -51,5 +52,6 @@ def _tell(report: ProgressReport) -> None:
             upper_bound=report.upper_bound,
             replays=report.replays,
             failures=report.failures,
+            done=report.done,
         )
     )

@@ -1,0 +1,101 @@
+"""The notebook form: HTML that is updated in place; no scripts, nothing from elsewhere."""
+
+import sys
+from collections.abc import Sequence
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from .wording import WAITING, Part, Row, Tone
+
+SECONDS = 0.2
+"""Between two updates."""
+
+_MOST_ROWS = 20
+
+# Greys are half transparent and text inherits its colour, so that light and dark pages will do; coloured
+# text brings its background along.
+_FRAME = "max-width:60em;font-size:90%;line-height:1.5;font-variant-numeric:tabular-nums"
+_TRACK = "height:.5em;border-radius:.25em;overflow:hidden;background:rgba(128,128,128,.3)"
+_UNDER_WAY, _DONE = "#3b82d0", "#2e9d57"
+_BADGE = "padding:0 .4em;border-radius:.3em;color:#fff;background:"
+_STYLES = {Tone.NOTABLE: f"{_BADGE}#7a5200", Tone.BAD: f"{_BADGE}#b3261e"}
+
+
+def in_notebook() -> bool:
+    """Whether this is a Jupyter kernel, in whatever front end. Loads nothing."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+class NotebookCanvas:
+    """One output of a cell, updated in place."""
+
+    def __init__(self) -> None:
+        # Without IPython there is no notebook, and it is no dependency.
+        self._display: Any = import_module("IPython.display").display
+        self._handle: Any = None
+        self._shown = ""
+        self._rows: Sequence[Row] = ()
+        self._kept: list[Row] = []
+
+    def draw(self, rows: Sequence[Row]) -> None:
+        """Shows these below the kept ones."""
+        self._rows = rows
+        self._show((*self._kept, *rows), waiting=not rows)
+
+    def keep(self, row: Row) -> None:
+        """Shows this one from now on."""
+        self._kept.append(row)
+
+    def close(self) -> None:
+        """Leaves the kept ones."""
+        if self._handle is not None or self._kept:
+            self._show(self._kept, waiting=False)
+
+    def _show(self, rows: Sequence[Row], *, waiting: bool) -> None:
+        html = as_html(rows, waiting=waiting)
+        if html == self._shown:
+            return
+        self._shown = html
+        # The text is for front ends without HTML.
+        text = "\n".join([*(row.line() for row in rows), *[WAITING] * waiting])
+        bundle = {"text/html": html, "text/plain": text}
+        if self._handle is None:
+            self._handle = self._display(bundle, raw=True, display_id=True)
+        else:
+            self._handle.update(bundle, raw=True)
+
+
+def as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
+    """The newest of the rows, as one element."""
+    hidden = len(rows) - _MOST_ROWS
+    shown = [_note(f"{hidden} earlier")] if hidden > 0 else []
+    shown += [_row(row) for row in rows[-_MOST_ROWS:]]
+    if waiting:
+        shown.append(_note(WAITING))
+    return f'<div style="{_FRAME}">{"".join(shown)}</div>'
+
+
+def _row(row: Row) -> str:
+    report, headline = row.report, row.headline()
+    colour = _DONE if report.done and report.probes == report.needed else _UNDER_WAY
+    figures = " · ".join([f"<strong>{escape(headline)}</strong>", *map(_part, row.parts())])
+    return (
+        '<div style="margin:.3em 0">'
+        '<div role="progressbar" aria-label="probes" aria-valuemin="0"'
+        f' aria-valuenow="{report.probes:d}" aria-valuemax="{max(report.needed, 1):d}"'
+        f' aria-valuetext="{escape(headline)}" style="{_TRACK}">'
+        f'<div style="height:100%;width:{row.share:.1%};background:{colour}"></div></div>'
+        f"<div>{figures}</div></div>"
+    )
+
+
+def _part(part: Part) -> str:
+    style = _STYLES.get(part.tone)
+    return f'<span style="{style}">{escape(part.text)}</span>' if style else escape(part.text)
+
+
+def _note(text: str) -> str:
+    return f'<div style="opacity:.75">{escape(text)}</div>'
