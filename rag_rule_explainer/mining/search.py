@@ -92,9 +92,10 @@ class RuleSearch:
 
     def tell(self, verdicts: Mapping[Mask, Verdict]) -> None:
         """Takes in verdicts on masks that were asked; a mask told before keeps its first verdict."""
-        if not self._in_flight.issuperset(verdicts):
-            verdicts = {mask: seen for mask, seen in verdicts.items() if mask in self._in_flight}
-        self._in_flight.difference_update(verdicts)
+        in_flight = self._in_flight
+        if not verdicts.keys() <= in_flight:
+            verdicts = {mask: seen for mask, seen in verdicts.items() if mask in in_flight}
+        in_flight.difference_update(verdicts)
         if self._speculation is not None:
             verdicts = self._put_aside(verdicts, self._speculation)
         if verdicts and not self.finished:
@@ -143,6 +144,8 @@ class RuleSearch:
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self.finished, self._final = True, end.value
+                return
+            if not self._wanted.asks:
                 return
             verdicts = self._queue_up(self._wanted.asks)
 

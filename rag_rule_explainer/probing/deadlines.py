@@ -8,6 +8,9 @@ from .replaying import UnusableReply
 
 RunningTask = asyncio.Task[Any]
 
+# How many cancellations a task has not answered for; before Python 3.11, none are counted.
+_pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lambda _: 0)
+
 
 class Deadlines:
     """Cancels tasks that take longer than ``seconds``. For one event loop.
@@ -70,9 +73,3 @@ class Deadlines:
         for task, (due, _) in self._due.items():
             self._timer = task.get_loop().call_at(due, self._check)
             return
-
-
-def _pending(task: RunningTask) -> int:
-    """How many cancellations it has not answered for; always 0 before Python 3.11, which counts none."""
-    cancelling = getattr(task, "cancelling", None)
-    return 0 if cancelling is None else cancelling()

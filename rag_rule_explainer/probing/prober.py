@@ -101,34 +101,28 @@ class Prober:
         self.bill.samples += 1
         return self.run(arrangement)
 
-    async def run(self, arrangement: Arrangement) -> Reply:
-        """What the application answers, whatever is remembered; tried again where that may help.
-
-        Raises LimitReached, and errors of this package only.
-        """
-        reply = await self._run_once(arrangement)
-        if reply.cause is None:
-            self._failures_in_a_row = 0
-            return reply
-        return await self._after_a_failure(arrangement, reply)
-
-    async def _after_a_failure(self, arrangement: Arrangement, failed: Reply) -> Reply:
+    async def _after_a_failure(
+        self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
+    ) -> Reply:
         from .retrying import again  # most searches never need it
+
+        if isinstance(failed.cause, UnusableReply):
+            self.bill.spend(failed.cause.usage, failed.cause.models)
+        if not may_try_again:
+            return failed
 
         async def retry() -> Reply:
             self.bill.charge()
             self.bill.retries += 1
-            return await self._run_once(arrangement)
+            return await self.run(arrangement, may_try_again=False)
 
         try:
             reply = await again(self._retries, failed, retry, _cause, self._pause)
         except LimitReached as limit:
             raise limit from failed.cause
-        if reply.cause is None:
-            self._failures_in_a_row = 0
-            return reply
-        self.bill.failures += 1
-        self._failures_in_a_row += 1
+        if reply.cause is not None:
+            self.bill.failures += 1
+            self._failures_in_a_row += 1
         return reply
 
     def check_alive(self, reply: Reply) -> None:
@@ -153,8 +147,11 @@ class Prober:
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 
-    async def _run_once(self, arrangement: Arrangement) -> Reply:
-        # Flat: every context manager or coroutine costs as much as all else.
+    async def run(self, arrangement: Arrangement, *, may_try_again: bool = True) -> Reply:
+        """What the application answers, whatever is remembered; tried again where that may help.
+
+        Raises LimitReached, and errors of this package only.
+        """
         started, deadlines = time.perf_counter(), self._deadlines
         try:
             if not self._limiter.enter_at_once():
@@ -174,14 +171,14 @@ class Prober:
                 raise
             finally:
                 self._limiter.leave()
-            answer = _usable(given, arrangement)
-        except UnusableReply as unusable:
-            self.bill.spend(unusable.usage, unusable.models)
-            return Reply(None, time.perf_counter() - started, unusable)
+            answer = _plain(given) if type(given) is str else Answer.of(given)
+            _check_said(answer, arrangement)
         except BaseException as error:
             if not _is_the_applications(error):
                 raise
-            return Reply(None, time.perf_counter() - started, error)
+            failed = Reply(None, time.perf_counter() - started, error)
+            return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
+        self._failures_in_a_row = 0
         if answer.usage:
             self.bill.spend(answer.usage, answer.models)
         return Reply(answer, time.perf_counter() - started)
@@ -204,12 +201,11 @@ def _plain(text: str) -> Answer:
     return Answer(text)
 
 
-def _usable(given: Any, arrangement: Arrangement) -> Answer:
-    answer = _plain(given) if type(given) is str else Answer.of(given)
+def _check_said(answer: Answer, arrangement: Arrangement) -> None:
+    text = answer.text
     # Whoever is shown nothing may well say nothing.
-    if not answer.text.strip() and arrangement.sources and answer.value is None:
+    if (not text or text.isspace()) and arrangement.sources and answer.value is None:
         raise UnusableReply(EMPTY, answer.usage, answer.models)
-    return answer
 
 
 def _is_the_applications(error: BaseException) -> bool:
