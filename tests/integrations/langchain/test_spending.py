@@ -128,9 +128,9 @@ def test_a_judge_that_is_a_model_is_billed_apart() -> None:
 
 
 def test_two_explainers_share_a_limiter_and_a_config_has_its_own() -> None:
-    together = Together(8)
-    limiter = Limiter(8)
-    with served(together.script) as (server, model):
+    limiter = Limiter(3)
+    # These wait for a fourth one, which does not come.
+    with served(Together(4).script) as (server, model):
         chain = chain_of(model, facts("abcd"))
         explainers = [
             RuleExplainer(chain, predicate=BAD, limiter=limiter, miner="exhaustive") for _ in range(2)
@@ -145,9 +145,9 @@ def test_two_explainers_share_a_limiter_and_a_config_has_its_own() -> None:
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert server.peak == 8
+        assert server.peak == 3
         assert len(found) == 2
-    with served(Together(3).script) as (server, model):
+    with served(Together(4).script) as (server, model):
         explainer = RuleExplainer(chain_of(model, facts("abcd")), predicate=BAD, limiter=Limiter(8))
         assert explainer.explain("why?", {"max_concurrency": 3}).complete
-        assert server.peak <= 3
+        assert server.peak == 3

@@ -137,9 +137,9 @@ def test_a_judge_that_is_a_model_is_billed_apart() -> None:
 
 
 def test_two_explainers_share_a_limiter() -> None:
-    together = Together(8)
-    limiter = Limiter(8)
-    with served(together.script) as (server, llm):
+    limiter = Limiter(3)
+    # These wait for a fourth one, which does not come.
+    with served(Together(4).script) as (server, llm):
         explainers = [explainer_of(llm, limiter=limiter, miner="exhaustive") for _ in range(2)]
         asks: list[Callable[[Any], Explanation]] = [blocking, on_a_loop]
         found: list[Explanation] = []
@@ -151,5 +151,5 @@ def test_two_explainers_share_a_limiter() -> None:
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert server.peak == 8
+        assert server.peak == 3
         assert len(found) == 2
