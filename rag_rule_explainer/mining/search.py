@@ -178,7 +178,12 @@ class RuleSearch:
         )
 
     def _is_taken(self, mask: Mask) -> bool:
-        return any(mask in each for each in (self.verdicts, self._in_flight, self._wanting, self._known))
+        return (
+            mask in self.verdicts
+            or mask in self._in_flight
+            or mask in self._wanting
+            or mask in self._known
+        )
 
 
 class Evidence:

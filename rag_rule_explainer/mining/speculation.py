@@ -8,7 +8,7 @@ likely that is follows from how many of them are unknown and how often the other
 import heapq
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..lattice import Lattice, Mask
 from ..rules import RuleKind
@@ -47,6 +47,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
+        # What an unknown one adds to a hazard; they change with every verdict, and are asked for often.
+        self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
+        self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
         self._wasted: set[Mask] = set()
         self._best: list[tuple[float, Mask]] = []
@@ -74,10 +77,10 @@ class Speculation:
         removed = self._safest(is_taken)
         if removed is None:
             return None
-        at_risk = len(self._wasted) + sum(map(self._risk, self._open)) + self._risk(removed)
+        at_risk = len(self._wasted) + self._likely_wasted(self._open) + self._likely_wasted((removed,))
         slack = 1 if removed & ~self._holding else _SLACK
         if at_risk > slack * self._share * (issued + 1):
-            heapq.heappush(self._best, (self._hazard(removed), removed))
+            heapq.heappush(self._best, (self._hazards((removed,))[0], removed))
             return None
         self._open.add(removed)
         return self._full ^ removed ^ self._flip
@@ -106,6 +109,8 @@ class Speculation:
             lost = {each for each in self._open if each & removed == removed and each != removed}
             self._open -= lost
             self._wasted |= lost
+        self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
+        self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Mask) -> Mask:
         return self._full ^ mask ^ self._flip
@@ -119,7 +124,10 @@ class Speculation:
             more = (more - 1) & rest
 
     def _is_ruled_out(self, removed: Mask) -> bool:
-        return any(removed & broken == broken for broken in self._minimal_breaks)
+        for broken in self._minimal_breaks:  # noqa: SIM110 -- a generator costs more
+            if removed & broken == broken:
+                return True
+        return False
 
     def _safest(self, is_taken: Callable[[Mask], bool]) -> Mask | None:
         def is_open(removed: Mask) -> bool:
@@ -131,7 +139,7 @@ class Speculation:
             self._candidates = [
                 each for each in self._candidates if each not in self._open and is_open(each)
             ]
-            self._best = [(self._hazard(each), each) for each in self._candidates]
+            self._best = list(zip(self._hazards(self._candidates), self._candidates, strict=True))
             heapq.heapify(self._best)
         while self._best:
             _, removed = heapq.heappop(self._best)
@@ -139,16 +147,15 @@ class Speculation:
                 return removed
         return None
 
-    def _risk(self, removed: Mask) -> float:
-        """The probability that it is wasted."""
-        return -math.expm1(-self._hazard(removed))
+    def _likely_wasted(self, several: Iterable[Mask]) -> float:
+        """How many of them will be, to be expected: the sum of their probabilities."""
+        return -sum(map(math.expm1, (-hazard for hazard in self._hazards(several))))
 
-    def _hazard(self, removed: Mask) -> float:
-        singles = (removed & ~self._holding).bit_count()
-        others = (self._unknown[removed] if self._unknown else 0) - singles
-        return singles * _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH) + others * _hazard_of(
-            self._others, _OTHER_BREAKS, _OTHERS_WEIGH
-        )
+    def _hazards(self, several: Iterable[Mask]) -> list[float]:
+        # In one go: this is most of what guessing costs.
+        unknown, to_hold = self._unknown or (), ~self._holding
+        other, more = self._by_other, self._by_single - self._by_other
+        return [unknown[each] * other + (each & to_hold).bit_count() * more for each in several]
 
 
 def _hazard_of(seen: list[int], assumed: float, weight: int) -> float:

@@ -99,11 +99,13 @@ def test_one_kind_wastes_what_it_does_not_need() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 2, 7])
-def test_as_many_go_out_at_once_as_may(width: int) -> None:
-    running = peak = 0
+def test_as_many_go_out_at_once_as_may_and_the_next_when_all_are_back(width: int) -> None:
+    running = peak = begun = 0
 
     async def replay(_question: str, sources: Sequence[Source]) -> str:
-        nonlocal running, peak
+        nonlocal running, peak, begun
+        begun = begun + 1 if running else 1
+        assert begun <= width
         running += 1
         peak = max(peak, running)
         await asyncio.sleep(0.001)

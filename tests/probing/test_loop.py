@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_rule_explainer import Answer, Explainer, Explanation, InvalidInput, Source, contains, equals
+from rag_rule_explainer.probing import threads
 from rag_rule_explainer.testing import ScriptedReplay
 
 SOURCES = [Source(f"D{place}", "text") for place in range(1, 6)]
@@ -87,28 +88,32 @@ def test_explanations_from_several_threads_do_not_mix() -> None:
         replay = ScriptedReplay(lambda ids: "yes" if name in ids else "no")
         found[name] = Explainer(replay, predicate=contains("yes")).explain("?", SOURCES)
 
-    threads = [threading.Thread(target=explain, args=(source.id,)) for source in SOURCES]
-    for thread in threads:
+    explaining = [threading.Thread(target=explain, args=(source.id,)) for source in SOURCES]
+    for thread in explaining:
         thread.start()
-    for thread in threads:
+    for thread in explaining:
         thread.join()
     assert {name: found[name].retention_rules[0].sources for name in found} == {
         source.id: (source.id,) for source in SOURCES
     }
 
 
-def test_the_engine_leaves_no_thread_of_its_own_behind_but_the_loops() -> None:
+def test_the_engine_leaves_no_thread_of_its_own_behind_but_the_loops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(threads, "_of_process", {})
     replay = ScriptedReplay(lambda ids: "yes" if "D1" in ids else "no")
-    before = _worker_threads()
+    before = set(threading.enumerate())
     Explainer(replay, concurrency=8).explain("?", SOURCES)
     deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and _worker_threads() - before:
+    while _new_threads(before):
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert not _worker_threads() - before
 
 
-def _worker_threads() -> set[str]:
-    return {thread.name for thread in threading.enumerate() if "worker" in thread.name.lower()}
+def _new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
+    return {each for each in set(threading.enumerate()) - before if each.name != "rag-rule-loop"}
 
 
 SCRIPT = """
@@ -149,3 +154,55 @@ def test_ctrl_c_keeps_what_is_proved_and_a_second_one_aborts(interrupts: int) ->
         assert "stopped: interrupted False True" in out
     else:
         assert "KeyboardInterrupt" in err
+
+
+PAUSING = """
+    import signal, time
+    from rag_rule_explainer import Explainer, Retries, equals
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    class Busy(Exception):
+        status_code = 503
+
+    def replay(question, sources):
+        ids = {source.id for source in sources}
+        if ids == {"D1", "D2"}:
+            print("failed", flush=True)
+            HOW
+        return "yes" if "D1" in ids else "no"
+
+    explainer = Explainer(replay, predicate=equals("yes"), retries=Retries(3, 600, 600), timeout=TIMEOUT)
+    explanation = explainer.explain("?", ["a", "b", "c"])
+    print("stopped:", explanation.stop_reason, [rule.sources for rule in explanation.retention_rules])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
+@pytest.mark.parametrize(
+    ("how", "timeout", "interrupts"),
+    # In a pause the first one ends it: a second one would come too late to abort anything.
+    [("raise Busy", "None", 1), ("time.sleep(3600)", "1.5", 1), ("time.sleep(3600)", "600", 2)],
+)
+def test_ctrl_c_in_a_pause_and_while_a_replay_hangs(how: str, timeout: str, interrupts: int) -> None:
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PAUSING).replace("HOW", how).replace("TIMEOUT", timeout)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "failed\n"
+    time.sleep(0.3)
+    for _ in range(interrupts):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=30)
+    if interrupts == 1:
+        assert "stopped: interrupted [('D1', 'D3')]" in out
+        assert err == ""
+    else:
+        assert "stopped" not in out
+        assert "KeyboardInterrupt" in err
+    assert time.monotonic() - started < 20

@@ -143,7 +143,7 @@ def test_a_chain_that_fails_on_everything_is_a_failed_baseline_with_its_cause() 
     def failing(_: object) -> str:
         raise ConnectionError("no route")
 
-    explainer = RuleExplainer(retriever_of("ab") | step(failing))
+    explainer = RuleExplainer(retriever_of("ab") | step(failing), retries=0)
     with pytest.raises(BaselineFailed, match="ConnectionError: no route") as caught:
         explainer.explain("?")
     assert isinstance(caught.value.__cause__, ConnectionError)

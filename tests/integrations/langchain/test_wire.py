@@ -188,13 +188,13 @@ def test_thirty_two_replays_really_are_in_flight_at_once(
 
 def test_an_endpoint_that_refuses_connections_is_a_failed_baseline() -> None:
     with chat_model(NOWHERE) as model:
-        explainer = RuleExplainer(chain_of(model, STORY))
+        explainer = RuleExplainer(chain_of(model, STORY), retries=0)
         with pytest.raises(BaselineFailed, match="Connection error"):
             explainer.explain(LONG_COVID.question)
         with pytest.raises(BaselineFailed, match="Connection error"):
             asyncio.run(explainer.aexplain(LONG_COVID.question))
         with pytest.raises(BaselineFailed, match="Connection error"):
-            Explainer(chat_replay(model)).explain("?", ["a source"])
+            Explainer(chat_replay(model), retries=0).explain("?", ["a source"])
 
 
 def test_an_endpoint_that_dies_under_way_leaves_unknowns_with_their_reason() -> None:

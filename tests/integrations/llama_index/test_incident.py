@@ -182,7 +182,7 @@ def test_an_engine_that_fails_is_a_failed_baseline() -> None:
         # A synthesizer swallows some errors of its model, and answers with a constant.
         engine = engine_of(retriever_of(), Telling(says=says))
         with pytest.raises(BaselineFailed, match="no such model"):
-            RuleExplainer(engine).explain("why?")
+            RuleExplainer(engine, retries=0).explain("why?")
         with pytest.raises(BaselineFailed, match="no such model"):
             asyncio.run(RuleExplainer(engine).aexplain("why?"))
         with pytest.raises(BaselineFailed, match="no such model"):
