@@ -68,7 +68,8 @@ def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
     case = Spoilt("ab", "pair", seed=1, share=0.6, kinds=(kind,))
     explanation, server = explained(case, way)
     assert case.is_the_truth(explanation)
-    assert explanation.counts.retries == sum(server.faults_sent.values()) > 0
+    # On a busy machine, a healthy reply may come too late as well.
+    assert explanation.counts.retries >= sum(server.faults_sent.values()) > 0
     assert explanation.counts.replays == len(server.requests)
     if kind not in {Fault.HALF_STREAM, Fault.NO_CHOICES}:
         # Of these two, the one tells its tokens and is not counted, the other the other way round.
@@ -85,7 +86,8 @@ def test_whatever_goes_wrong_fifty_explanations_come_out_as_if_nothing_had(
     for case in many(50, start=50 * WAYS.index(way)):
         explanation, server = explained(case, way)
         assert case.is_the_truth(explanation), (case, str(explanation))
-        assert explanation.counts.retries == sum(server.faults_sent.values()), case
+        # On a busy machine, a healthy reply may come too late as well.
+        assert explanation.counts.retries >= sum(server.faults_sent.values()), case
         faults += server.faults_sent
         retries += explanation.counts.retries
     print(f"{retries} retries; {dict(faults)}")
