@@ -69,8 +69,8 @@ def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
     assert case.is_the_truth(explanation)
     # On a busy machine, a healthy reply may come too late as well.
     assert explanation.counts.retries >= sum(server.faults_sent.values()) > 0
-    assert explanation.counts.replays == len(server.requests)
-    if kind not in {Fault.HALF_STREAM, Fault.NO_CHOICES}:
+    in_time = explanation.counts.retries == sum(server.faults_sent.values())
+    if in_time and kind not in {Fault.HALF_STREAM, Fault.NO_CHOICES}:
         # Of these two, the one tells its tokens and is not counted, the other the other way round.
         spent, sent = explanation.spent.replays, server.tokens
         assert (spent["input_tokens"], spent["output_tokens"]) == (sent.prompt, sent.completion)
