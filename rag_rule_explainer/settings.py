@@ -55,7 +55,8 @@ class Settings:
     "exhaustive" (all 2^n) or "auto". ``minimal=False`` reports all valid rules, not just the minimal
     ones. ``limits``: caps on spending. ``prices``: of tokens, by model. ``concurrency``: most replays in
     flight. ``timeout``: seconds one replay may take, or None. ``retries``: of replays that fail in a way
-    that may pass, as a number or as ``Retries``. ``speculate``: the most of all probes that may be wasted
+    that may pass, and of a baseline that is not the user's own run, as a number or as ``Retries``.
+    ``speculate``: the most of all probes that may be wasted
     on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed. ``lockstep``: probes go
     out and are told in rounds, so that which ones are made depends on nothing but verdicts. ``seed``: of
     whatever is drawn. ``check_repeatable``: replay the full set once more before mining.

@@ -60,22 +60,22 @@ def http_status_error(status: int) -> httpx.HTTPStatusError:
     return httpx.HTTPStatusError("no", request=REQUEST, response=httpx.Response(status))
 
 
+TELLING: list[Callable[[int], Exception]] = [
+    refused,
+    http_status_error,
+    botocore,
+    lambda status: Shaped(status_code=status),
+    lambda status: Shaped(code=status),
+    lambda status: Shaped(response=SimpleNamespace(status_code=status)),
+    lambda status: Shaped(response=SimpleNamespace(status=status)),
+    lambda status: caused(refused(status)),
+    lambda status: caused(refused(status), explicit=False),
+    lambda status: caused(caused(Shaped(status=status))),
+]
+
+
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
-@pytest.mark.parametrize(
-    "make",
-    [
-        refused,
-        http_status_error,
-        botocore,
-        lambda status: Shaped(status_code=status),
-        lambda status: Shaped(code=status),
-        lambda status: Shaped(response=SimpleNamespace(status_code=status)),
-        lambda status: Shaped(response=SimpleNamespace(status=status)),
-        lambda status: caused(refused(status)),
-        lambda status: caused(refused(status), explicit=False),
-        lambda status: caused(caused(Shaped(status=status))),
-    ],
-)
+@pytest.mark.parametrize("make", TELLING)
 def test_a_status_that_passes_passes_wherever_it_is_told(
     make: Callable[[int], Exception], status: int
 ) -> None:

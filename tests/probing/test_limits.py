@@ -257,10 +257,12 @@ def test_explainers_that_share_a_limiter_fill_it_together_and_never_more(ways: l
         for _ in ways
     ]
     found: list[Explanation] = []
-    threads = [
-        threading.Thread(target=lambda way=way, asked=asked: found.append(way(asked, "abcdef")))
-        for way, asked in zip(ways, explainers, strict=True)
-    ]
+
+    def ask(way: Callable[[Explainer, str], Explanation], explainer: Explainer) -> None:
+        found.append(way(explainer, "abcdef"))
+
+    pairs = zip(ways, explainers, strict=True)
+    threads = [threading.Thread(target=ask, args=pair) for pair in pairs]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -108,7 +108,7 @@ def test_as_many_go_out_at_once_as_may_and_the_next_when_all_are_back(width: int
         assert begun <= width
         running += 1
         peak = max(peak, running)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.003 * begun)
         running -= 1
         return "yes" if sources else "no"
 

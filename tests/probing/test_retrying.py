@@ -59,6 +59,10 @@ def explainer(replay: Any, **more: Any) -> Explainer:
     return Explainer(replay, predicate=equals("yes"), **settings)
 
 
+def never(_shown: str, _nth: int) -> None:
+    """Nothing fails."""
+
+
 def at(subset: str, error: Callable[[], BaseException], times: int = 99) -> Callable[[str, int], Any]:
     return lambda shown, nth: error() if shown == subset and nth <= times else None
 
@@ -68,7 +72,7 @@ def unresolved(explanation: Explanation) -> set[tuple[str, str]]:
 
 
 def test_a_failure_that_passes_leaves_its_count_and_nothing_else() -> None:
-    smooth = explainer(Flaky(lambda *_: None)).explain("?", SOURCES)
+    smooth = explainer(Flaky(never)).explain("?", SOURCES)
     flaky = Flaky(lambda _, nth: Refused(503) if nth <= 2 else None)
     explanation = explainer(flaky).explain("?", SOURCES)
     assert explanation.complete

@@ -18,8 +18,8 @@ from tests.integrations.langchain.test_wire import chain_of
 from tests.integrations.spoilt import PREDICATE, Spoilt, many
 
 QUICK = Retries(most=12, first_wait=0.01, longest_wait=0.05)
-OURS = 0.25
-"""Seconds a replay may take."""
+OURS = 0.4
+"""Seconds a replay may take; enough for one that does not hang."""
 WAYS = [(on_a_loop, streaming) for on_a_loop in (False, True) for streaming in (False, True)]
 
 
@@ -40,15 +40,17 @@ def chat_model(base_url: str, seconds: float, *, streaming: bool) -> Generator[C
         )
 
 
-def explained(case: Spoilt, way: tuple[bool, bool]) -> tuple[Explanation, OpenAIServer]:
+def explained(
+    case: Spoilt, way: tuple[bool, bool], ours: float = OURS
+) -> tuple[Explanation, OpenAIServer]:
     on_a_loop, streaming = way
     faults = Faults(case.share, seed=case.seed, kinds=case.kinds)
     with (
         OpenAIServer(case.script, faults=faults, retry_after=0.02) as server,
-        chat_model(server.base_url, OURS * case.patience, streaming=streaming) as model,
+        chat_model(server.base_url, ours * case.patience, streaming=streaming) as model,
     ):
         explainer = RuleExplainer(
-            chain_of(model, facts(case.names)), predicate=PREDICATE, timeout=OURS, retries=QUICK
+            chain_of(model, facts(case.names)), predicate=PREDICATE, timeout=ours, retries=QUICK
         )
 
         async def explained_on_a_loop() -> Explanation:
@@ -66,7 +68,8 @@ def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
     kind: Fault, way: tuple[bool, bool]
 ) -> None:
     case = Spoilt("ab", "pair", seed=1, share=0.6, kinds=(kind,))
-    explanation, server = explained(case, way)
+    # Where nothing hangs, a busy machine is no fault.
+    explanation, server = explained(case, way, OURS if kind is Fault.HANG else 30)
     assert case.is_the_truth(explanation)
     # On a busy machine, a healthy reply may come too late as well.
     assert explanation.counts.retries >= sum(server.faults_sent.values()) > 0

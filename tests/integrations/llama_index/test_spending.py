@@ -51,11 +51,9 @@ def served(
 def explainer_of(
     llm: OpenAI, names: str = "abcd", *, streaming: bool = False, **more: Any
 ) -> RuleExplainer:
-    return RuleExplainer(
-        engine_of(retriever_of(names), llm, streaming=streaming),
-        answer_without_sources="good news",
-        **{"predicate": BAD, "prices": PRICES, **more},
-    )
+    given: dict[str, Any] = {"predicate": BAD, "prices": PRICES, **more}
+    engine = engine_of(retriever_of(names), llm, streaming=streaming)
+    return RuleExplainer(engine, answer_without_sources="good news", **given)
 
 
 @pytest.mark.parametrize("streaming", [False, True])
