@@ -108,7 +108,7 @@ class TestModel:
         assert len(server.requests) == 2
 
     def test_an_unreachable_endpoint(self, with_key: RagRules, sources: Path) -> None:
-        run = with_key(*self.given(sources, UNREACHABLE))
+        run = with_key(*self.given(sources, UNREACHABLE), "--retries", "0")
         worst = "at most 10 replays of the model"
         assert_refused(run, f"some-model at {UNREACHABLE}", "check that its endpoint", before=worst)
 
@@ -117,7 +117,7 @@ class TestModel:
             raise ValueError("\x1b[31mno such model")
 
         with OpenAIServer(refuses) as server:
-            run = with_key(*self.given(sources, server.base_url))
+            run = with_key(*self.given(sources, server.base_url), "--retries", "0")
         assert_refused(run, "--model", "no such model", before="at most 10 replays of the model")
         assert "\x1b" not in run.err
 

@@ -159,7 +159,7 @@ def test_where_the_chain_raises_nothing_is_claimed_and_what_is_claimed_is_true(a
         return "bad" if kept >= {"b", "d"} or "a" in kept else "good"
 
     chain = retriever_of("abcd") | step(lambda documents: answer(texts(documents)))
-    explainer = RuleExplainer(chain, predicate=BAD)
+    explainer = RuleExplainer(chain, predicate=BAD, retries=0)
     explanation = asyncio.run(explainer.aexplain("?")) if awaiting else explainer.explain("?")
     assert not explanation.complete
     assert {frozenset(each.kept) for each in explanation.unresolved} <= sets("bc", "abd")

@@ -52,7 +52,7 @@ def test_a_faulty_reply_over_the_wire_is_no_verdict(
     with OpenAIServer(script) as server, chat_model(server.base_url) as chat:
         chat.streaming = streaming
         app = retriever | joined | (lambda text: chat.invoke(text or "nothing"))
-        explanation = RuleExplainer(app, predicate=BAD, miner="exhaustive").explain("?")
+        explanation = RuleExplainer(app, predicate=BAD, miner="exhaustive", retries=0).explain("?")
         failed = {probe.kept: probe.error for probe in explanation.probes if probe.error}
     assert failed == {("a", "c"): reason}
     assert not explanation.complete

@@ -78,7 +78,7 @@ def test_a_reply_that_is_none_makes_its_probe_unknown_and_no_rule_rests_on_it(
 
 def test_a_half_stream_is_no_answer() -> None:
     model = Faulty(to="ac", fault={"model_provider": "openai"}, told={"finish_reason": "stop"})
-    explanation = RuleExplainer(chain_with(model, streaming=True), predicate=BAD).explain("?")
+    explanation = RuleExplainer(chain_with(model, streaming=True), predicate=BAD, retries=0).explain("?")
     assert [(probe.kept, probe.error) for probe in explanation.probes if probe.error] == [
         (("a", "c"), HALF)
     ]

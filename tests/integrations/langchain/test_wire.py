@@ -276,7 +276,7 @@ def test_the_command_line_prints_the_rules_as_text(
 def test_the_command_line_says_in_one_line_that_an_endpoint_is_not_there(
     on_the_command_line: Callable[..., int | str | None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert on_the_command_line("--base-url", NOWHERE) == 2
+    assert on_the_command_line("--base-url", NOWHERE, "--retries", "0") == 2
     printed = capfd.readouterr()
     assert printed.out == ""
     assert "Traceback" not in printed.err

@@ -184,7 +184,7 @@ def test_an_engine_that_fails_is_a_failed_baseline() -> None:
         with pytest.raises(BaselineFailed, match="no such model"):
             RuleExplainer(engine, retries=0).explain("why?")
         with pytest.raises(BaselineFailed, match="no such model"):
-            asyncio.run(RuleExplainer(engine).aexplain("why?"))
+            asyncio.run(RuleExplainer(engine, retries=0).aexplain("why?"))
         with pytest.raises(BaselineFailed, match="no such model"):
             explained(engine).query("why?")
 

@@ -106,7 +106,7 @@ def test_a_sub_question_that_fails_and_is_swallowed_is_no_verdict(awaiting: bool
     engine = asking_sub_questions(
         engine_of(retriever_of("ab")), engine_of(retriever_of("cd"), Telling(says=says))
     )
-    explainer = RuleExplainer(engine, predicate=BAD, miner="exact")
+    explainer = RuleExplainer(engine, predicate=BAD, miner="exact", retries=0)
     explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
     failed = {probe.kept for probe in explanation.probes if "the model is down" in probe.error}
     assert failed
@@ -124,7 +124,7 @@ def test_a_synthesizer_that_swallows_the_errors_of_its_model_is_no_verdict(await
 
     engine = engine_of(retriever_of(), Telling(says=says))
     # In later releases, a ValueError of the model becomes the framework's constant, "Empty Response".
-    explainer = RuleExplainer(engine, predicate=BAD)
+    explainer = RuleExplainer(engine, predicate=BAD, retries=0)
     explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
     assert {each.kept for each in explanation.unresolved if "rate limit" in each.reason} == {("b", "d")}
     assert retention(explanation) == sets("abd", "bcd")

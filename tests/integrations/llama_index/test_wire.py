@@ -185,7 +185,8 @@ def told(reply: Callable[[str], Any]) -> Callable[[dict[str, Any]], Any]:
 def test_a_broken_reply_is_no_verdict(broken: Completion, reason: str, streaming: bool) -> None:
     script = told(lambda shown: broken if shown == "bd" else None)
     with OpenAIServer(script) as server, llm_at(server.base_url) as llm:
-        explainer = RuleExplainer(engine_of(retriever_of(), llm, streaming=streaming), predicate=BAD)
+        engine = engine_of(retriever_of(), llm, streaming=streaming)
+        explainer = RuleExplainer(engine, predicate=BAD, retries=0)
         explanation = explainer.explain("why?")
         if streaming:
             again = asyncio.run(explainer.aexplain("why?"))
