@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from rag_rule_explainer import Explainer, Source, Store, inquiry
@@ -57,7 +58,7 @@ def committed(folder: Path) -> int:
     database = folder / "answers.db"
     if not database.exists():
         return 0
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection:
         try:
             query = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NOT NULL"
             return connection.execute(query).fetchone()[0]

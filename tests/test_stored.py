@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,7 @@ def test_another_state_is_another_question(store: Store) -> None:
 def test_a_store_that_fails_stops_the_search_and_keeps_what_is_proved(store: Store) -> None:
     def breaking(ids: frozenset[str]) -> str:
         if ids == frozenset({"D1", "D3", "D4"}):
-            with sqlite3.connect(store.url) as connection:
+            with closing(sqlite3.connect(store.url)) as connection:
                 connection.execute("DROP TABLE rag_rules_answers")
         return pair(ids)
 
