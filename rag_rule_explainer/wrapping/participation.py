@@ -1,6 +1,6 @@
 """Everything one run of the application takes part in, bound to its context."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.seeing import Request
 from .state import State
+from .stopping import Stopping
 
 EMPTY = "a model reply was empty"
 CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
@@ -21,17 +22,13 @@ HALF = "a model reply ended without a finish_reason, as it does where a connecti
 one that was cut off may be whole when it is asked again."""
 
 
-class Enough(BaseException):
-    """Raised where a model is about to be asked and need not be: no application catches it by mistake."""
-
-
 class Watch(Protocol):
     """What models were sent and replied during one run, as far as their framework reports it.
 
-    ``is_enough``: asked before a model is; Enough is raised there where it says so.
+    ``stopping``: is told each request before it is sent, and may raise there.
     """
 
-    is_enough: Callable[[], bool] | None
+    stopping: Stopping | None
 
     @property
     def requests(self) -> list[Request]:

@@ -1,24 +1,13 @@
 """One input to an application: its recorded baseline, then its replays."""
 
-import asyncio
 import hashlib
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Generator,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from contextvars import copy_context
+from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from ..errors import BaselineFailed, NoSourcesCaptured, RagRuleError
-from ..probing.bill import summed, total
+from ..probing.bill import summed
 from ..probing.conduct import Conduct
 from ..probing.gating import Captured, OnNewQuery, Recording, Serving
 from ..probing.judging import described
@@ -28,20 +17,13 @@ from ..verdicts import Answer
 from .application import Application
 from .cases import Case, Manner
 from .copying import described as described_value
-from .participation import Enough, Participation, Watch, participating, unusable
+from .participation import Participation, Watch, participating, unusable
+from .retrieved import Retrieved
 from .state import State
+from .stopping import Stopping
+from .streams import astreamed, streamed
 
 Item = TypeVar("Item")
-
-
-class Retrieved(NamedTuple):
-    """``prompt``: what a model was about to be sent, where one was; ``tokens``: what models spent
-    before."""
-
-    sources: Sequence[Source]
-    prompt: str | None
-    tokens: int
-    notes: tuple[str, ...]
 
 
 class ApplicationRun(Generic[Item]):
@@ -92,83 +74,40 @@ class ApplicationRun(Generic[Item]):
         with self._running_first():
             return await self.application.arun(self._copied(), None)
 
-    def retrieved(self) -> "Retrieved":
+    def retrieved(self) -> Retrieved:
         """What the application retrieves; it is stopped where it would first show any of it to a model.
 
         Raises NoSourcesCaptured, BaselineFailed.
         """
-        self._first.watch.is_enough = self._has_retrieved
-        with suppress(Enough):
+        with self._until_enough() as stopping:
             self.baseline()
-        return self._what_was_retrieved()
+        return self._retrieved_until(stopping)
 
-    async def aretrieved(self) -> "Retrieved":
+    async def aretrieved(self) -> Retrieved:
         """The same through its async entry."""
-        self._first.watch.is_enough = self._has_retrieved
-        with suppress(Enough):
+        with self._until_enough() as stopping:
             await self.abaseline()
-        return self._what_was_retrieved()
+        return self._retrieved_until(stopping)
 
-    def _has_retrieved(self) -> bool:
+    @contextmanager
+    def _until_enough(self) -> Generator[Stopping, None, None]:
         gate = self._first.gate
-        return bool(gate.retrievals if isinstance(gate, Recording) else gate.served)
+        stopping = Stopping(lambda: bool(gate.retrievals if isinstance(gate, Recording) else gate.served))
+        self._first.watch.stopping = stopping
+        with stopping.forgiving():
+            yield stopping
 
-    def _what_was_retrieved(self) -> "Retrieved":
-        first, captured = self._first, self._recorded_sources()
-        requests = first.watch.requests
-        conduct = Conduct.of(
-            captured.sources,
-            requests,
-            scope=self._manner.scope,
-            constant=self.application.texts_in(self.case.given),
-            pinned=self.case.pinned,
-            shown=self.application.shown(captured),
-        )
-        units, notes = conduct.units, conduct.notes if conduct.held_out else ()
-        if conduct.held_out and len(units) == 1:
-            # One at a time: the others would have come in requests that were not made.
-            units, notes = captured.sources, ()
-        prompt = requests[-1].text if requests else None
-        return Retrieved(units, prompt, sum(map(total, first.watch.models.values())), notes)
+    def _retrieved_until(self, stopping: Stopping) -> Retrieved:
+        captured, watch = self._recorded_sources(), self._first.watch
+        return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, watch)
 
     def stream(self) -> Iterator[Any]:
         """The same, chunk by chunk. The consumer's context takes part in nothing."""
-        context, stack = copy_context(), ExitStack()
-        try:
-            context.run(stack.enter_context, self._running_first())
-            chunks = context.run(self.application.stream, self._copied())
-            # Also where the consumer leaves early, it ends where it began.
-            stack.callback(getattr(chunks, "close", _nothing))
-            while (chunk := context.run(_next, stack, chunks)) is not _END:
-                yield chunk
-        finally:
-            context.run(stack.close)
+        return streamed(self._running_first(), lambda: self.application.stream(self._copied()))
 
-    async def astream(self) -> AsyncIterator[Any]:
-        """The same through its async entry, in a task, whose context is its own."""
-        chunks: asyncio.Queue[Any] = asyncio.Queue()
-        wanted = asyncio.Semaphore(0)
-
-        async def produce() -> None:
-            try:
-                with self._running_first():
-                    async with _closing(self.application.astream(self._copied())) as stream:
-                        async for chunk in stream:
-                            chunks.put_nowait(chunk)
-                            # A stream that nobody reads on is not read ahead of its reader.
-                            await wanted.acquire()
-            finally:
-                chunks.put_nowait(_END)
-
-        producing = asyncio.create_task(produce())
-        try:
-            while (chunk := await chunks.get()) is not _END:
-                yield chunk
-                wanted.release()
-            await producing
-        finally:
-            producing.cancel()
-            await asyncio.wait([producing])
+    def astream(self) -> AsyncIterator[Any]:
+        """The same through its async entry."""
+        return astreamed(self._running_first(), lambda: self.application.astream(self._copied()))
 
     @contextmanager
     def _running_first(self) -> Generator[None, None, None]:
@@ -237,16 +176,7 @@ class ApplicationRun(Generic[Item]):
     def _understood(
         self, captured: Captured[Item], current: Answer, replays: int
     ) -> tuple[Sequence[Source], Baseline]:
-        case = self.case
-        conduct = Conduct.of(
-            captured.sources,
-            self._first.watch.requests,
-            scope=self._manner.scope,
-            constant=self.application.texts_in(case.given),
-            pinned=case.pinned,
-            shown=self.application.shown(captured),
-            on_no_retrieval=self._manner.on_no_retrieval,
-        )
+        case, conduct = self.case, self._conduct_for(captured)
         self._conduct = conduct
         logged = None if case.baseline is None else self._logged(case.baseline)
         baseline = Baseline(
@@ -265,6 +195,17 @@ class ApplicationRun(Generic[Item]):
             versions=self.application.versions(),
         )
         return conduct.units, baseline
+
+    def _conduct_for(self, captured: Captured[Item]) -> Conduct:
+        return Conduct.of(
+            captured.sources,
+            self._first.watch.requests,
+            scope=self._manner.scope,
+            constant=self.application.texts_in(self.case.given),
+            pinned=self.case.pinned,
+            shown=self.application.shown(captured),
+            on_no_retrieval=self._manner.on_no_retrieval,
+        )
 
     def _state(self) -> str:
         """What answers depend on beside question and sources: the rest of the input, what is
@@ -358,32 +299,3 @@ def _failure(reason: str, watch: Watch, cause: BaseException | None = None) -> U
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause
     return failure
-
-
-_END = object()
-
-
-def _nothing() -> None:
-    """For streams that need no closing."""
-
-
-@asynccontextmanager
-async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
-    """Closes it in the context that it ran in, if it can be closed."""
-    try:
-        yield stream
-    finally:
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()
-
-
-def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
-    try:
-        return next(chunks)
-    except StopIteration:
-        return _END
-    except Exception as error:
-        # Through the block the run is made in, which tells whose fault it is.
-        if open_until_then.__exit__(type(error), error, error.__traceback__):
-            return _END
-        raise

@@ -1,7 +1,7 @@
 """What models are sent and reply during one run, from their own events."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, cast
 from uuid import UUID
@@ -13,7 +13,8 @@ from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
 from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, Enough, inside_retrieval
+from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, inside_retrieval
+from rag_rule_explainer.wrapping.stopping import Stopping
 
 from .reading import tokens
 
@@ -35,7 +36,7 @@ class Watch(UsageMetadataCallbackHandler):
         self.requests: list[Request] = []
         self.fault = ""
         self.failed = False
-        self.is_enough: Callable[[], bool] | None = None
+        self.stopping: Stopping | None = None
         self.tools: set[str] = set()
         self._allow_length = allow_length
         self._guard = threading.Lock()
@@ -84,9 +85,11 @@ class Watch(UsageMetadataCallbackHandler):
         if inside_retrieval.get():
             return  # a reranker is shown everything; the answering model is not
         with self._guard:
-            self.requests.append(Request(text, tuple(self._replies)))
-        if self.is_enough is not None and self.is_enough():
-            raise Enough
+            request = Request(text, tuple(self._replies))
+            self.requests.append(request)
+        if self.stopping is not None:
+            self.raise_error = True  # LangChain would log what is raised here, and go on
+            self.stopping.before(request)
 
     def _replied(self, generation: Generation, *, streamed: bool) -> None:
         message = generation.message if isinstance(generation, ChatGeneration) else None

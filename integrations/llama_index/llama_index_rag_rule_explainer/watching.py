@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -27,11 +27,11 @@ from rag_rule_explainer.wrapping.participation import (
     CUT_OFF,
     EMPTY,
     HALF,
-    Enough,
     inside_retrieval,
     participation,
 )
 from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.stopping import Stopping
 
 _STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
@@ -52,7 +52,7 @@ class Watch:
 
     def __init__(self, *, allow_length: bool = False) -> None:
         self.failures: list[str] = []
-        self.is_enough: Callable[[], bool] | None = None
+        self.stopping: Stopping | None = None
         self._fault = ""
         self._allow_length = allow_length
         self._guard = threading.Lock()
@@ -113,9 +113,10 @@ class Watch:
         if inside_retrieval.get():
             return  # a reranker is shown everything; the answering model is not
         with self._guard:
-            where.append(Request(text, tuple(self._replies)))
-        if self.is_enough is not None and self.is_enough():
-            raise Enough
+            request = Request(text, tuple(self._replies))
+            where.append(request)
+        if self.stopping is not None:
+            self.stopping.before(request)
 
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
         text = _reply(response)

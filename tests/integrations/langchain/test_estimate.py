@@ -58,3 +58,11 @@ def test_brought_documents_are_not_retrieved() -> None:
 def test_what_retrieves_nothing_is_refused() -> None:
     with pytest.raises(NoSourcesCaptured):
         RuleExplainer(Telling()).estimate("why?")
+
+
+def test_an_application_that_survives_its_model_can_be_estimated() -> None:
+    retriever, model, second = Counting(documents=facts("abc")), Telling(), Telling()
+    chain = retriever | joined | model.with_fallbacks([second]).with_retry(wait_exponential_jitter=False)
+    estimate = RuleExplainer(chain | step(lambda said: said.text)).estimate("why?")
+    assert (estimate.sources, model.asked, second.asked) == (3, [], [])
+    assert estimate.prompt_tokens > 30

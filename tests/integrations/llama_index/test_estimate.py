@@ -1,8 +1,11 @@
 """Estimates retrieve once, and show no model what was retrieved."""
 
 import sys
+from contextlib import suppress
+from typing import Any
 
 import pytest
+from llama_index.core.query_engine import CustomQueryEngine
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import NoSourcesCaptured
@@ -44,3 +47,26 @@ def test_no_model_is_shown_what_was_retrieved() -> None:
 def test_what_retrieves_nothing_is_refused() -> None:
     with pytest.raises(NoSourcesCaptured):
         RuleExplainer(engine_of(Counting([]), Telling())).estimate("why?")
+
+
+def test_an_application_that_survives_its_model_can_be_estimated() -> None:
+    class Forgiving(CustomQueryEngine):
+        engine: Any
+
+        def custom_query(self, query_str: str) -> str:
+            for _ in range(3):
+                with suppress(Exception):
+                    return str(self.engine.query(query_str))
+            return "sorry"
+
+    asked: list[str] = []
+
+    def says(prompt: str) -> str:
+        asked.append(prompt)
+        return "never"
+
+    retriever = Counting(nodes("abc"))
+    engine = Forgiving(engine=engine_of(retriever, Telling(says=says)))
+    estimate = RuleExplainer(engine).estimate("why?")
+    assert (estimate.sources, asked) == (3, [])
+    assert estimate.prompt_tokens > 30
