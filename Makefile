@@ -9,14 +9,15 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; \
 	then echo $$python; break; fi; done)
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check coverage bench clean
 
 help:
-	@echo "make demo    explain two stories, offline"
-	@echo "make test    the fast tests"
-	@echo "make check   lint, format, types, who may import whom, all tests with coverage"
-	@echo "make bench   what the engine costs, as ratios"
-	@echo "make clean   remove what these made"
+	@echo "make demo      explain two stories, offline"
+	@echo "make test      the fast tests"
+	@echo "make check     lint, format, types, who may import whom, the slow tests"
+	@echo "make coverage  all tests, and what they leave out"
+	@echo "make bench     what the engine costs, as ratios"
+	@echo "make clean     remove what these made"
 
 demo: $(VENV)/.demo
 	$(RUN)/rag-rules demo
@@ -29,6 +30,9 @@ check: $(VENV)/.check
 	$(RUN)/ruff format --check .
 	$(RUN)/pyright --project pyproject.toml
 	$(RUN)/lint-imports --no-logo
+	$(PYTEST) -n auto -q -m slow
+
+coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark" --cov --cov-report=term
 
 bench: $(VENV)/.test

@@ -18,7 +18,7 @@ class Together:
             self.running += 1
             self.peak = max(self.peak, self.running)
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self.peak >= self.width, timeout=0.2)
+            self._changed.wait_for(lambda: self.peak >= self.width, timeout=0.1)
             self.running -= 1
         shown = shown_in(str(body["messages"]))
         return "bad news" if {"b", "d"} <= set(shown) else "good news"

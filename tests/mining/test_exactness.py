@@ -81,6 +81,7 @@ def test_every_function_of_up_to_three_sources(size: int) -> None:
         check_dual(Lattice(size), table(function), draw)
 
 
+@pytest.mark.slow
 def test_one_in_sixteen_functions_of_four_sources() -> None:
     check_some(range(7, 65_536, 16))
 

@@ -39,7 +39,7 @@ def yes_if(*needed: str) -> Script:
 
 def explained(script: Script, sources: int = 3, **fields: Any) -> Explanation:
     texts = [f"text {number}" for number in range(1, sources + 1)]
-    options: dict[str, Any] = {"predicate": contains("yes"), "miner": "exact", **fields}
+    options: dict[str, Any] = {"predicate": contains("yes"), "miner": "exact", "retries": 0, **fields}
     return Explainer(ScriptedReplay(script), **options).explain("question?", texts)
 
 

@@ -130,6 +130,7 @@ def answers(explanation: Explanation) -> dict[tuple[str, ...], str]:
     return {probe.kept: probe.answers[0].text for probe in explanation.probes}
 
 
+@pytest.mark.slow
 def test_over_real_passages_a_chain_obeys_the_same_rules_as_the_reader_alone(real_data: Path) -> None:
     for record in records(real_data, 3):
         assert_chain_and_replay_agree(record, most_sources=6)

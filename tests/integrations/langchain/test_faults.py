@@ -62,7 +62,7 @@ def explained(
         return asyncio.run(explained_on_a_loop()) if on_a_loop else explainer.explain("why?"), server
 
 
-@pytest.mark.parametrize("way", [WAYS[0], WAYS[-1]])
+@pytest.mark.parametrize("way", [WAYS[0], pytest.param(WAYS[-1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", Fault)
 def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
     kind: Fault, way: tuple[bool, bool]
@@ -81,7 +81,9 @@ def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [WAYS[0], *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS[1:])]
+)
 def test_whatever_goes_wrong_fifty_explanations_come_out_as_if_nothing_had(
     way: tuple[bool, bool],
 ) -> None:

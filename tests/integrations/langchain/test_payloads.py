@@ -77,7 +77,11 @@ def through_a_graph(retriever: Counting) -> tuple[Any, Any]:
 
 
 Through = Callable[[Counting], tuple[Any, Any]]
-APPLICATIONS: list[Through] = [through_a_chain, through_an_agent, through_a_graph]
+APPLICATIONS = [
+    through_a_chain,
+    pytest.param(through_an_agent, marks=pytest.mark.slow),
+    pytest.param(through_a_graph, marks=pytest.mark.slow),
+]
 
 
 def explained(through: Through, documents: list[Document]) -> None:

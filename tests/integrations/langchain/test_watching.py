@@ -67,7 +67,9 @@ def test_a_reply_that_is_none_makes_its_probe_unknown_and_no_rule_rests_on_it(
     fault: dict[str, Any], text: str, reason: str
 ) -> None:
     model = Faulty(to="ac", fault=fault, text=text)
-    explanation = RuleExplainer(chain_with(model), predicate=BAD, miner="exhaustive").explain("?")
+    explanation = RuleExplainer(chain_with(model), predicate=BAD, miner="exhaustive", retries=0).explain(
+        "?"
+    )
     (failed,) = [probe for probe in explanation.probes if probe.error]
     assert (failed.kept, failed.error) == (("a", "c"), reason)
     assert not explanation.complete
@@ -92,7 +94,7 @@ def test_a_model_that_never_gives_a_reason_is_believed() -> None:
 def test_a_length_limit_may_be_meant() -> None:
     model = Telling(told={"finish_reason": "length"})
     with pytest.raises(BaselineFailed, match=r"length limit.*allow_length=True"):
-        RuleExplainer(chain_with(model), predicate=BAD).explain("?")
+        RuleExplainer(chain_with(model), predicate=BAD, retries=0).explain("?")
     explanation = RuleExplainer(chain_with(model), predicate=BAD, allow_length=True).explain("?")
     assert retention(explanation) == sets("bd")
 

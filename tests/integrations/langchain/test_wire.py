@@ -208,7 +208,7 @@ def test_an_endpoint_that_dies_under_way_leaves_unknowns_with_their_reason() -> 
                     server_open.close()
                 return replay(question, sources)
 
-            explanation = Explainer(dying, predicate=contains("yes"), concurrency=1).explain(
+            explanation = Explainer(dying, predicate=contains("yes"), concurrency=1, retries=0).explain(
                 "?", ["one", "two", "three"]
             )
     assert not explanation.complete

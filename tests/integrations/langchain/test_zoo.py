@@ -48,7 +48,9 @@ def outcomes(built: Built, mode: Mode) -> list[Outcome]:
         return [error]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", [MODES[0], *(pytest.param(mode, marks=pytest.mark.slow) for mode in MODES[1:])]
+)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -> None:
     if mode == "async" and sys.version_info < shape.async_since:

@@ -250,6 +250,7 @@ def test_an_explainer_can_be_given_itself() -> None:
         explained(engine_of(retriever_of()), no_such_thing=1)
 
 
+@pytest.mark.slow
 def test_what_turns_out_to_be_async_is_run_as_such() -> None:
     retriever = retriever_of()
 

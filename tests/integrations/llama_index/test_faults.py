@@ -61,7 +61,7 @@ def explained(
         return explanation, server
 
 
-@pytest.mark.parametrize("way", [WAYS[0], WAYS[-1]])
+@pytest.mark.parametrize("way", [WAYS[0], pytest.param(WAYS[-1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", Fault)
 def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
     kind: Fault, way: tuple[bool, bool]
@@ -79,7 +79,9 @@ def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
         assert (spent["input_tokens"], spent["output_tokens"]) == (sent.prompt, sent.completion)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [WAYS[0], *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS[1:])]
+)
 def test_whatever_goes_wrong_five_explanations_come_out_as_if_nothing_had(
     way: tuple[bool, bool],
 ) -> None:

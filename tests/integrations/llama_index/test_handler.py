@@ -135,7 +135,7 @@ def test_a_stream_that_nobody_reads_is_let_go(handling: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
-@pytest.mark.parametrize("memory", [buffered, remembered])
+@pytest.mark.parametrize("memory", [pytest.param(buffered, marks=pytest.mark.slow), remembered])
 def test_chat_engines_are_explained_in_their_conversation(kind: Any, memory: Any, handling: Any) -> None:
     own = memory()
     engine = kind.from_defaults(retriever=retriever_of(), llm=condensing(), memory=own)

@@ -201,16 +201,16 @@ def test_a_broken_baseline_is_refused_unless_its_length_is_allowed() -> None:
     with OpenAIServer(lambda _: Completion("bad", "length")) as server, llm_at(server.base_url) as llm:
         engine = engine_of(retriever_of(), llm)
         with pytest.raises(BaselineFailed, match="length limit"):
-            RuleExplainer(engine, predicate=BAD).explain("why?")
+            RuleExplainer(engine, predicate=BAD, retries=0).explain("why?")
         assert RuleExplainer(engine, predicate=BAD, allow_length=True).explain("why?").complete
 
 
 def test_an_endpoint_that_refuses_connections_is_a_failed_baseline() -> None:
     with llm_at(NOWHERE) as llm:
         with pytest.raises(BaselineFailed, match="Connection error"):
-            explainer_of(llm).explain(LONG_COVID.question)
+            explainer_of(llm, retries=0).explain(LONG_COVID.question)
         with pytest.raises(BaselineFailed, match="Connection error"):
-            asyncio.run(explainer_of(llm).aexplain(LONG_COVID.question))
+            asyncio.run(explainer_of(llm, retries=0).aexplain(LONG_COVID.question))
 
 
 def test_a_chat_engine_over_the_wire(server: OpenAIServer) -> None:

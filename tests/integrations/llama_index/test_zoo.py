@@ -87,7 +87,7 @@ async def aread(engine: Any, given: Any) -> Any:
     return response
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("mode", ["sync", pytest.param("async", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -> None:
     built = shape.build()
@@ -97,6 +97,7 @@ def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -
     assert built.memory() == remembered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_async", [False, True], ids=["stream", "astream"])
 @pytest.mark.parametrize(
     "shape", [shape for shape in SHAPES if shape.streams], ids=lambda shape: shape.name
