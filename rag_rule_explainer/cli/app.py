@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,18 +10,53 @@ from typer.exceptions import Abort, TyperException
 from ..assuming import Assuming
 from ..errors import RagRuleError
 from ..printable import shortened
-from ..probing.conduct import OnNoRetrieval
-from ..probing.gating import OnNewQuery
 from ..probing.limits import Limits
-from ..probing.replaying import WantedScope
 from ..probing.retries import Retries
-from ..settings import DEFAULT_TIMEOUT, MOST_REPLAYS, MinerName, Rules, Settings
+from ..settings import DEFAULT_TIMEOUT, MOST_REPLAYS, Settings
 from ..version import __version__
-from .conditions import SYNTAX
 from .demo import demo
-from .explain import ASK_ABOVE, estimate, explain
-from .frameworks import Framework
-from .models import KEY
+from .explain import estimate, explain
+from .options import (
+    AnswerTokens,
+    App,
+    BaselineFile,
+    BaseUrl,
+    Concurrency,
+    Documents,
+    FrameworkOption,
+    Input,
+    InputKey,
+    Json,
+    Lockstep,
+    MaxCost,
+    MaxReplays,
+    MaxSeconds,
+    MaxTokens,
+    Miner,
+    Model,
+    Namespace,
+    NewQuery,
+    NoRetrieval,
+    OmissionPredicate,
+    Pinned,
+    Predicate,
+    PricedModel,
+    PriceOption,
+    Question,
+    RepeatCheck,
+    RetriesOption,
+    RulesOption,
+    ScopeOption,
+    SecondsPerReplay,
+    Sources,
+    Speculate,
+    StoreUrl,
+    Temperature,
+    Timeout,
+    TopK,
+    WithoutSources,
+    Yes,
+)
 from .requests import Request, parsed_ids, parsed_prices, parsed_store
 from .stores import store
 from .terminal import print_lines, say
@@ -36,98 +70,6 @@ app = typer.Typer(
 app.add_typer(store)
 
 _USUAL, _USUAL_RETRIES = Assuming(), Retries()
-
-Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
-App = Annotated[
-    str | None,
-    typer.Option(metavar="MODULE:OBJECT", help="Explain this application, imported from this folder."),
-]
-FrameworkOption = Annotated[
-    Framework | None,
-    typer.Option("--framework", help="What it is built with, where that cannot be told."),
-]
-InputKey = Annotated[
-    str | None,
-    typer.Option(metavar="KEY", help="The application takes {KEY: question}; 'messages' makes messages."),
-]
-Input = Annotated[
-    str | None, typer.Option(metavar="JSON", help="The application's whole input, as JSON.")
-]
-Documents = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE_OR_DIR", help="Serve the application these instead of retrieving."),
-]
-BaselineFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="A logged answer, as text, or an incident, as JSON."),
-]
-Pinned = Annotated[
-    list[str] | None,
-    typer.Option(metavar="IDS", help="Always retain these, in no rule; separate by commas."),
-]
-ScopeOption = Annotated[
-    WantedScope,
-    typer.Option("--scope", help="Explain by what the model was shown, or all that was retrieved."),
-]
-NewQuery = Annotated[
-    OnNewQuery | None, typer.Option(help="What a replay gets that asks what the baseline did not.")
-]
-NoRetrieval = Annotated[OnNoRetrieval, typer.Option(help="Whether a replay may retrieve nothing.")]
-Sources = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, or a folder of texts."),
-]
-TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
-Predicate = Annotated[str, typer.Option(metavar="P", help=f"The condition: {SYNTAX}.")]
-OmissionPredicate = Annotated[
-    str | None,
-    typer.Option(metavar="P", help="That of omission rules; by default the opposite of --predicate."),
-]
-RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule to mine.")]
-Miner = Annotated[
-    MinerName, typer.Option(help="How to search. auto: exact, capped where it may cost much.")
-]
-PricedModel = Annotated[str | None, typer.Option("--model", help="The model whose --price is taken.")]
-Model = Annotated[
-    str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {KEY}.")
-]
-BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint.")]
-Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]
-MaxReplays = Annotated[int | None, typer.Option(min=1, help="Stop after this many replays.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop after this many tokens.")]
-MaxCost = Annotated[float | None, typer.Option(help="Stop when this much is spent; needs --price.")]
-MaxSeconds = Annotated[float | None, typer.Option(help="Stop after this many seconds.")]
-PriceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--price",
-        metavar="MODEL=IN,OUT[,CACHED]",
-        help="Prices of a million tokens; '*' for any other model. May be given several times.",
-    ),
-]
-Timeout = Annotated[float | None, typer.Option(help="Seconds one replay may take.")]
-RetriesOption = Annotated[int, typer.Option("--retries", min=0, help="Further tries of a failed replay.")]
-Speculate = Annotated[
-    float, typer.Option(help="The most of all probes that may be wasted to be done sooner, e.g. 0.1.")
-]
-Lockstep = Annotated[bool, typer.Option("--lockstep", help="Probe in rounds: always the same probes.")]
-StoreUrl = Annotated[
-    str | None,
-    typer.Option("--store", metavar="URL", help="Keep paid answers here: a SQLite file or a database."),
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option(help="Whose answers these are; a new one when the application changes."),
-]
-AnswerTokens = Annotated[int, typer.Option(min=0, help="Tokens that an answer is taken to have.")]
-SecondsPerReplay = Annotated[float, typer.Option(min=0, help="Seconds that a replay is taken to last.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="Most replays in flight.")]
-WithoutSources = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="The answer to no sources at all, instead of asking.")
-]
-RepeatCheck = Annotated[bool, typer.Option(help="Replay all sources once more before mining.")]
-Yes = Annotated[bool, typer.Option("--yes", help=f"Do not ask before more than {ASK_ABOVE} replays.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, and nothing else.")]
 
 
 @app.command("demo")
