@@ -62,6 +62,7 @@ class Inquiry:
         self._prober = Prober(
             self.question,
             self.replay,
+            sources=self.sources.sources,
             limiter=self.limiter,
             bill=Bill(self.choice.limits, settings.prices, self.judge),
             retries=Retries.of(settings.retries),

@@ -96,7 +96,7 @@ class Opening:
 
     async def check_judgeable(self, question: str, answer: Answer) -> None:
         """A predicate that fails on the baseline would fail on every probe. Raises BaselineFailed."""
-        case = Case(question, answer, answer, self.sources.sources)
+        case = Case(question, answer, answer, self.sources.sources, self.sources.sources)
         for judging in self.judgings:
             try:
                 await judging.ask(case)
@@ -157,7 +157,7 @@ class Opening:
 
     async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
         kept, against = self.sources.sources, self.prober.baseline
-        cases = [Case(self.prober.question, against, answer, kept) for answer in (first, second)]
+        cases = [Case(self.prober.question, against, answer, kept, kept) for answer in (first, second)]
         return [(await judging.judge(case)).verdict for case in cases]
 
 

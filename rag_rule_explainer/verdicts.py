@@ -81,10 +81,12 @@ class Answer:
 class Case(NamedTuple):
     """What a predicate judges: an answer beside the baseline's, and the sources it was given.
 
-    ``kept`` are the sources shown, in order.
+    ``kept`` are the sources shown, in order; ``sources`` all of which they are a choice, empty where
+    nobody says.
     """
 
     question: str
     baseline: Answer
     answer: Answer
     kept: tuple[Source, ...]
+    sources: tuple[Source, ...] = ()

@@ -42,8 +42,9 @@ class Probe(NamedTuple):
 class Prober:
     """Probes arrangements for one question.
 
-    ``shelf``: where answers are kept. ``timeout``: seconds that one run may take.
-    ``answer_without_sources``: the answer to the empty arrangement, instead of asking the application.
+    ``sources``: all that arrangements are made of. ``shelf``: where answers are kept. ``timeout``:
+    seconds that one run may take. ``answer_without_sources``: the answer to the empty arrangement,
+    instead of asking the application.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Prober:
         question: str,
         replay: Replay,
         *,
+        sources: tuple[Source, ...] = (),
         limiter: Limiter,
         bill: Bill,
         retries: Retries,
@@ -58,6 +60,7 @@ class Prober:
         answer_without_sources: str | None = None,
     ) -> None:
         self.question = question
+        self._sources = sources
         self.baseline = Answer("")  # until the baseline is known, nothing is judged
         self.bill = bill
         self.shelf = Shelf(bill, remember=True)
@@ -82,7 +85,7 @@ class Prober:
             reply = Reply(Answer(self._without_sources, note="answered without the application"))
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
-        case = Case(self.question, self.baseline, reply.answer, arrangement.sources)
+        case = Case(self.question, self.baseline, reply.answer, arrangement.sources, self._sources)
         return Probe(arrangement, reply, judging.known(case) or await judging.judge(case))
 
     def stop(self, reason: str) -> None:
