@@ -26,7 +26,20 @@ if TYPE_CHECKING:
     from .estimate import Estimate
     from .explainer import Explainer
     from .explanation import Explanation
-    from .predicates import condition, consistent_with, contains, equals, matches, same_answer
+    from .predicates import (
+        cites,
+        condition,
+        consistent_with,
+        contains,
+        equals,
+        is_valid,
+        json_path,
+        matches,
+        mentions_source,
+        one_of,
+        refuses,
+        same_answer,
+    )
     from .probing.limiter import Limiter
     from .probing.limits import Limits
     from .probing.prices import Price
@@ -61,11 +74,17 @@ _ROOMS = {
     "explainer": ("Explainer",),
     "explanation": ("Explanation",),
     "predicates": (
+        "cites",
         "condition",
         "consistent_with",
         "contains",
         "equals",
+        "is_valid",
+        "json_path",
         "matches",
+        "mentions_source",
+        "one_of",
+        "refuses",
         "same_answer",
     ),
     "probing.limiter": ("Limiter",),
@@ -118,11 +137,17 @@ __all__ = [
     "UntrueReplay",
     "Verdict",
     "__version__",
+    "cites",
     "condition",
     "consistent_with",
     "contains",
     "equals",
+    "is_valid",
+    "json_path",
     "matches",
+    "mentions_source",
+    "one_of",
+    "refuses",
     "same_answer",
 ]
 

@@ -1,5 +1,15 @@
 """Conditions on an answer, and how they are combined and negated."""
 
+from .at_path import (
+    JsonPath,
+    json_path,
+)
+from .citing import (
+    Cites,
+    MentionsSource,
+    cites,
+    mentions_source,
+)
 from .combine import (
     AllOf,
     AnyOf,
@@ -13,43 +23,70 @@ from .combine import (
     remembered_name,
     unwrapped,
 )
-from .protocol import Predicate, PredicateLike
+from .protocol import (
+    Predicate,
+    PredicateLike,
+)
+from .refusing import (
+    Refuses,
+    refuses,
+)
 from .text import (
     ConsistentWith,
     Contains,
     Equals,
     Matches,
+    OneOf,
     SameAnswer,
     consistent_with,
     contains,
     equals,
     matches,
-    near_exact,
+    one_of,
     same_answer,
+)
+from .validating import (
+    IsValid,
+    is_valid,
+)
+from .wording import (
+    near_exact,
 )
 
 __all__ = [
     "AllOf",
     "AnyOf",
+    "Cites",
     "ConsistentWith",
     "Contains",
     "Equals",
     "Function",
+    "IsValid",
+    "JsonPath",
     "Matches",
+    "MentionsSource",
     "Not",
+    "OneOf",
     "Predicate",
     "PredicateLike",
+    "Refuses",
     "SameAnswer",
     "as_judgement",
     "as_predicate",
+    "cites",
     "condition",
     "consistent_with",
     "contains",
     "equals",
+    "is_valid",
+    "json_path",
     "matches",
+    "mentions_source",
     "near_exact",
     "negated",
     "negation_of",
+    "one_of",
+    "refuses",
     "remembered_name",
     "same_answer",
     "unwrapped",

@@ -55,7 +55,7 @@ class Not:
 
     def __call__(self, case: Case) -> Judged:
         """The opposite judgement."""
-        return _run(self._steps(case))
+        return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
         return ~(yield self.inner(case))
@@ -83,7 +83,7 @@ class AllOf:
 
     def __call__(self, case: Case) -> Judged:
         """The conjunction of the parts' judgements."""
-        return _run(_folded(self.parts, case, Verdict.BREAKS))
+        return run(_folded(self.parts, case, Verdict.BREAKS))
 
     def memo_key(self, case: Case) -> Hashable | None:
         """All parts' keys; None if any of them is None."""
@@ -108,7 +108,7 @@ class AnyOf:
 
     def __call__(self, case: Case) -> Judged:
         """The disjunction of the parts' judgements."""
-        return _run(_folded(self.parts, case, Verdict.HOLDS))
+        return run(_folded(self.parts, case, Verdict.HOLDS))
 
     def memo_key(self, case: Case) -> Hashable | None:
         """All parts' keys; None if any of them is None."""
@@ -232,8 +232,11 @@ def _folded(
     return outcome
 
 
-def _run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """Drives the steps without a loop as far as they go, and hands the rest over as a coroutine."""
+def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
+    """What the steps return, each of which is sent the judgement that it yields.
+
+    They run without a loop as far as they go, and the rest is handed over as a coroutine.
+    """
     try:
         judged = next(steps)
         while isinstance(judged, Judgement):

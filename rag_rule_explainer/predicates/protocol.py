@@ -27,6 +27,6 @@ PredicateLike: TypeAlias = Predicate | Judge
 """A predicate, or any function of a Case, sync or async, that returns bool, Verdict or Judgement."""
 
 
-def answer_key(_: object, case: Case) -> Hashable:
+def answer_key(_: object, case: Case) -> tuple[str, str, str]:
     """The usual memo key: what the question, the baseline and the answer say."""
     return case.question, case.baseline.text, case.answer.text

@@ -1,81 +1,14 @@
 """Predicates on the wording of an answer."""
 
 import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, opposite
 from .protocol import answer_key
-
-_SUPERSCRIPT = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
-_TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"})
-_OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
-"""Quotation marks and emphasis around a whole answer, and what may end one."""
-_THOUSANDS = re.compile(r"\d{3}(?!\d)")
-_NUMBER = re.compile(r"\.?\d")
-
-
-@lru_cache(maxsize=2048)
-def same_wording(text: str) -> str:
-    """The text without what a model varies when it says the same: case, white space, typographic marks,
-    and quotation marks or a full stop around the whole."""
-    plain = unicodedata.normalize("NFC", text).translate(_TYPOGRAPHIC).casefold()
-    return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
-
-
-@lru_cache(maxsize=2048)
-def near_exact(text: str) -> str:
-    """The text in the form in which the paper's near-exact match compares answers.
-
-    NFKD, accents taken off Latin letters, case folded, punctuation stripped, white space collapsed.
-    Beyond the paper, what tells values apart stays: letters of other scripts (turned to ASCII, all
-    Chinese answers would be equal), symbols, per cent, a decimal point, a sign before or after (-3 is not
-    3, HER2+ not HER2-), an exponent; and punctuation between digits parts them (2-3 is not 23).
-    """
-    raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
-    decomposed = unicodedata.normalize("NFKD", raised).replace("\u2212", "-")
-    return " ".join("".join(_telling(decomposed)).casefold().split())
-
-
-def _telling(text: str) -> Iterator[str]:
-    """The characters that tell answers apart, and a space where two of them are to stay apart."""
-    base = ""  # the last character that is no combining mark
-    for place, character in enumerate(text):
-        category = unicodedata.category(character)
-        if category[0] == "M":
-            # Vowel signs of Indic and other scripts are letters too; accents on ASCII letters go.
-            yield "" if base.isascii() else character
-            continue
-        if category[0] in "LN" or (category[0] == "S" and character not in "`^~") or character in "%^":
-            yield character
-        else:
-            yield " " if character.isspace() else _mark(text, place, base)
-        base = character
-
-
-def _mark(text: str, place: int, previous: str) -> str:
-    """What is left of the punctuation mark at this place, after this character."""
-    mark, following = text[place], text[place + 1 : place + 2]
-    if previous.isdigit() and following.isdigit():
-        thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
-        return "" if thousands else "." if mark == "." else " "
-    starts = not previous.isalnum()
-    if mark == "-" and starts and _NUMBER.match(text, place + 1):
-        return "-"
-    if mark == "." and starts and following.isdigit():
-        return "."
-    closes = previous.isalnum() and not (following.isalnum() or following in "-")
-    return "-" if mark == "-" and closes else ""
-
-
-def equivalent(first: str, second: str) -> bool:
-    """True iff both are the same under ``near_exact``; texts of marks alone are compared as such."""
-    left, right = near_exact(first), near_exact(second)
-    return left == right and (bool(left) or first.strip() == second.strip())
+from .wording import equivalent, overlap, same_wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +16,37 @@ class SameAnswer:
     """Holds iff the answer is still the baseline's, but for what ``same_wording`` leaves out.
 
     Stricter than the near-exact match with a ground truth: accents and all inner punctuation count,
-    because here nobody has said what the answer should be.
+    because here nobody has said what the answer should be. With ``overlap``, holds iff the two share at
+    least so much of their words; see ``wording.overlap``.
     """
 
+    overlap: float | None = None
+
+    def __post_init__(self) -> None:
+        given = self.overlap
+        # Users pass more than is declared, and True is a number.
+        if given is not None and (type(given) not in (int, float) or not 0 < given <= 1):
+            raise InvalidInput(
+                f"overlap is {given!r}; give the share of words, more than 0 and at most 1, e.g. 0.8"
+            )
+
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
-        return Judgement(Verdict.of(same_wording(case.answer.text) == same_wording(case.baseline.text)))
+        """HOLDS or BREAKS; with ``overlap``, how much they share is the reason."""
+        answer, baseline = case.answer.text, case.baseline.text
+        if self.overlap is None:
+            return Judgement(Verdict.of(same_wording(answer) == same_wording(baseline)))
+        shared = overlap(answer, baseline)
+        return Judgement(Verdict.of(shared >= self.overlap), f"word overlap {shared:.2f}")
 
     def __str__(self) -> str:
-        return "the answer stays the same"
+        limit = "" if self.overlap is None else f" (word overlap at least {self.overlap:g})"
+        return f"the answer stays the same{limit}"
 
     @property
     def negation(self) -> str:
         """The clause of its negation."""
-        return "the answer changes"
+        limit = "" if self.overlap is None else f" (word overlap below {self.overlap:g})"
+        return f"the answer changes{limit}"
 
     memo_key = answer_key
     __and__, __or__, __invert__ = both, either, opposite
@@ -158,7 +108,11 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Holds iff the regular expression is found somewhere in the answer."""
+    """Holds iff the regular expression is found somewhere in the answer, all of which is searched.
+
+    Nothing stops a search that has begun: nested repetition, as in ``(a+)+$``, takes for ever on some
+    answers, and those may be written by an adversary.
+    """
 
     pattern: str
 
@@ -188,6 +142,28 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """Holds iff the answer is one of the texts, by the paper's near-exact match."""
+
+    texts: tuple[str, ...]
+
+    def __call__(self, case: Case) -> Judgement:
+        """HOLDS or BREAKS."""
+        return Judgement(Verdict.of(any(equivalent(case.answer.text, text) for text in self.texts)))
+
+    def __str__(self) -> str:
+        return f"the answer is one of {', '.join(map(repr, self.texts))}"
+
+    @property
+    def negation(self) -> str:
+        """The clause of its negation."""
+        return f"the answer is none of {', '.join(map(repr, self.texts))}"
+
+    memo_key = answer_key
+    __and__, __or__, __invert__ = both, either, opposite
+
+
+@dataclass(frozen=True, slots=True)
 class ConsistentWith:
     """Holds iff the answer is the ``truth``, by the paper's near-exact match."""
 
@@ -209,32 +185,56 @@ class ConsistentWith:
     __and__, __or__, __invert__ = both, either, opposite
 
 
-def _text(given: str) -> str:
+def text_given(given: str) -> str:
+    """The text. Raises InvalidInput for anything but a str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a predicate on the answer's text was given {given!r}; give a str")
     return given
 
 
-def same_answer() -> SameAnswer:
-    """The answer stays the baseline's, but for case, white space and marks around it. The default."""
-    return SameAnswer()
+def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
+    """The texts of a list. Raises InvalidInput for one str, no list, or no text in it."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"{where} was given {given!r}; give a list of texts")
+    return tuple([text_given(text) for text in given])
+
+
+def same_answer(*, overlap: float | None = None) -> SameAnswer:
+    """The answer stays the baseline's, but for case, white space and marks around it. The default.
+
+    ``overlap``: it is enough that they share this much of their words (token-level F1, e.g. 0.8): for
+    prose that is never worded twice alike. A number or a "not" that differs is one word among others.
+    Raises InvalidInput unless it is more than 0 and at most 1.
+    """
+    return SameAnswer(overlap)
 
 
 def equals(text: str) -> Equals:
     """The answer is exactly ``text``, apart from white space around it."""
-    return Equals(_text(text))
+    return Equals(text_given(text))
 
 
 def contains(text: str, *, ignore_case: bool = True) -> Contains:
     """``text`` occurs in the answer. Raises InvalidInput for an empty text."""
-    return Contains(_text(text), ignore_case)
+    return Contains(text_given(text), ignore_case)
 
 
 def matches(pattern: str) -> Matches:
     """The regular expression is found in the answer. Raises InvalidInput for a bad pattern."""
-    return Matches(_text(pattern))
+    return Matches(text_given(pattern))
+
+
+def one_of(texts: Iterable[str]) -> OneOf:
+    """The answer is one of the texts, by the paper's near-exact match: ``one_of(["yes", "no"])``.
+
+    Raises InvalidInput for no texts.
+    """
+    given = texts_given(texts, "one_of")
+    if not given:
+        raise InvalidInput("one_of([]) breaks for every answer; give the texts that may be the answer")
+    return OneOf(given)
 
 
 def consistent_with(truth: str) -> ConsistentWith:
     """The answer is the ``truth``, by the paper's near-exact match (see ``near_exact``)."""
-    return ConsistentWith(_text(truth))
+    return ConsistentWith(text_given(truth))

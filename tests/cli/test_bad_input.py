@@ -110,6 +110,19 @@ class TestBadInput:
         assert_refused(explaining(sources, option, written), "write [not:]contains:TEXT | ")
 
     @pytest.mark.parametrize(
+        ("written", "said"),
+        [
+            ("json-path:$.a[", "is not a JSON path: "),
+            ("json-path:a=mg", "is not a JSON path: "),
+            ("same-answer:80", "such as 0.8"),
+            ("refuses:x", "write [not:]contains"),
+            ("cites: ", "give the id of a source"),
+        ],
+    )
+    def test_a_bad_predicate(self, explaining: RagRules, sources: Path, written: str, said: str) -> None:
+        assert_refused(explaining(sources, "--predicate", written), said)
+
+    @pytest.mark.parametrize(
         ("module", "extra", "arguments"),
         [
             ("bm25s", "bm25", ("explain", "--top-k", "1")),

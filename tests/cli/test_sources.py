@@ -55,6 +55,13 @@ class TestPredicates:
         ("written", "clause", "opposite"),
         [
             ("same-answer", "the answer stays the same", "the answer changes"),
+            (
+                "same-answer:0.9",
+                "the answer stays the same (word overlap at least 0.9)",
+                "the answer changes (word overlap below 0.9)",
+            ),
+            ("one-of: 1889 | 1890", "the answer is one of '1889', '1890'", "the answer is none of"),
+            ("json-path:$=1889", "the answer's $ is 1889", "the answer's $ is not 1889"),
             ("contains:188", "the answer contains '188'", "the answer does not contain '188'"),
             ("equals:1889", "the answer is '1889'", "the answer is not '1889'"),
             (r"matches:^18\d\d$", r"the answer matches /^18\d\d$/", r"the answer does not match"),
@@ -76,6 +83,25 @@ class TestPredicates:
         assert f"  none, for: {opposite}" in negated.out
         assert f"  none, for: {clause}\n" in negated.out
         assert rag_rules(*given, f"not:not:{written}").out == run.out
+
+    @pytest.mark.parametrize(
+        ("written", "clause"),
+        [
+            ("refuses", "the answer is a refusal"),
+            ("cites", "the answer's citations are valid"),
+            ("cites:plaque", "the answer validly cites 'plaque'"),
+            ("mentions:plaque", "the answer mentions 'plaque'"),
+            ("json-path:$.a=mg", 'the answer\'s $.a is "mg"'),
+            ("json-path:$.a=true", "the answer's $.a is true"),
+            ("json-path:$[?@.a=='x=y'].b=c=d", "the answer's $[?@.a=='x=y'].b is \"c=d\""),
+            ("json-path:$[?@.a=='x']", "the answer has $[?@.a=='x']"),
+        ],
+    )
+    def test_forms_that_do_not_hold_here(
+        self, rag_rules: RagRules, sources: Path, written: str, clause: str
+    ) -> None:
+        run = rag_rules("explain", "--question", QUESTION, "--sources", sources, "--predicate", written)
+        assert f"  none, for: {clause}\n" in run.out
 
     def test_a_text_may_hold_colons(self, rag_rules: RagRules, sources: Path) -> None:
         run = rag_rules(

@@ -19,11 +19,12 @@ from rag_rule_explainer import (
     contains,
     equals,
     matches,
+    one_of,
+    refuses,
     same_answer,
 )
 from rag_rule_explainer.predicates import Predicate, near_exact, negated, negation_of
-
-HOLDS, BREAKS = Judgement(Verdict.HOLDS), Judgement(Verdict.BREAKS)
+from rag_rule_explainer.predicates.wording import overlap
 
 
 def case(answer: str, baseline: str = "baseline", question: str = "question?") -> Case:
@@ -32,8 +33,9 @@ def case(answer: str, baseline: str = "baseline", question: str = "question?") -
 
 def holds(predicate: Predicate, answer: str, baseline: str = "baseline") -> bool:
     judged = predicate(case(answer, baseline))
-    assert judged in (HOLDS, BREAKS)
-    return judged == HOLDS
+    assert isinstance(judged, Judgement)
+    assert judged.verdict is not Verdict.UNKNOWN
+    return judged.verdict is Verdict.HOLDS
 
 
 DIFFERENT = [
@@ -71,6 +73,28 @@ class TestSameAnswer:
     @pytest.mark.parametrize(("first", "second"), DIFFERENT)
     def test_what_tells_values_apart_makes_a_difference(self, first: str, second: str) -> None:
         assert not holds(same_answer(), first, baseline=second)
+
+    def test_an_overlap_of_words_can_be_enough(self) -> None:
+        mostly = same_answer(overlap=0.8)
+        assert holds(mostly, "Take 5 mg of calcium daily!", baseline="Daily, take 5 mg of calcium")
+        assert holds(mostly, "Take 5 mg calcium daily", baseline="Take 5 mg of calcium daily")
+        assert not holds(mostly, "Take zinc", baseline="Take 5 mg of calcium daily")
+        assert not holds(same_answer(overlap=1), "hepatitis A", baseline="hepatitis")
+        assert holds(mostly, "...", baseline="...")
+        assert not holds(mostly, "", baseline="calcium")
+
+    def test_scripts_without_spaces_are_compared_by_character(self) -> None:
+        assert holds(same_answer(overlap=0.8), "东京是日本的首都", baseline="日本的首都是东京")
+        assert not holds(same_answer(overlap=0.8), "北京", baseline="东京")
+
+    def test_how_much_is_shared_is_the_reason(self) -> None:
+        judged = same_answer(overlap=0.9)(case("a b", baseline="a c d"))
+        assert judged == Judgement(Verdict.BREAKS, "word overlap 0.40")
+
+    @pytest.mark.parametrize("bad", [0, -1, 1.1, float("nan"), True, "0.8"])
+    def test_an_overlap_is_a_share(self, bad: float) -> None:
+        with pytest.raises(InvalidInput, match="give the share of words"):
+            same_answer(overlap=bad)
 
     def test_more_words_make_a_difference(self) -> None:
         assert not holds(same_answer(), "Calcium, I believe", baseline="Calcium")
@@ -122,6 +146,20 @@ class TestMatches:
             matches(pattern)
 
 
+class TestOneOf:
+    def test_compares_by_near_exact_match(self) -> None:
+        assert holds(one_of(["yes", "no"]), "**Yes.**")
+        assert holds(one_of(["yes", "no"]), "NO")
+        assert not holds(one_of(["yes", "no"]), "yes and no")
+        assert holds(one_of(each for each in ("+", "-")), "-")
+        assert not holds(one_of(["+"]), "-")
+
+    @pytest.mark.parametrize("bad", [[], "yes", 7, ["yes", 7]])
+    def test_refuses_what_is_no_list_of_texts(self, bad: list[str]) -> None:
+        with pytest.raises(InvalidInput, match="give "):
+            one_of(bad)
+
+
 class TestConsistentWith:
     def test_compares_by_near_exact_match(self) -> None:
         assert holds(consistent_with("Marie Curie"), "marie curie!")
@@ -140,6 +178,12 @@ class TestConsistentWith:
     ("predicate", "clause", "opposite"),
     [
         (same_answer(), "the answer stays the same", "the answer changes"),
+        (
+            same_answer(overlap=0.8),
+            "the answer stays the same (word overlap at least 0.8)",
+            "the answer changes (word overlap below 0.8)",
+        ),
+        (one_of(["a", "b"]), "the answer is one of 'a', 'b'", "the answer is none of 'a', 'b'"),
         (equals("a"), "the answer is 'a'", "the answer is not 'a'"),
         (contains("a"), "the answer contains 'a'", "the answer does not contain 'a'"),
         (matches("a+"), "the answer matches /a+/", "the answer does not match /a+/"),
@@ -165,7 +209,17 @@ def test_a_line_break_in_a_text_does_not_break_its_clause(make: Callable[[str], 
 
 
 @pytest.mark.parametrize(
-    "predicate", [same_answer(), equals("a"), contains("a"), matches("a"), consistent_with("a")]
+    "predicate",
+    [
+        same_answer(),
+        same_answer(overlap=0.5),
+        equals("a"),
+        contains("a"),
+        matches("a"),
+        one_of(["a"]),
+        refuses(),
+        consistent_with("a"),
+    ],
 )
 class TestMemoKey:
     def test_equal_cases_have_equal_keys(self, predicate: Predicate) -> None:
@@ -270,3 +324,15 @@ class TestNearExact:
     def test_one_accent_more_makes_no_difference(self, text: str) -> None:
         accented = "".join(c + "\u0301" if c.isalpha() else c for c in text)
         assert near_exact(accented) == near_exact(text)
+
+
+@given(st.text(), st.text())
+def test_an_overlap_is_a_share_and_takes_no_sides(first: str, second: str) -> None:
+    assert 0 <= overlap(first, second) == overlap(second, first) <= 1
+    assert overlap(first, first) == 1
+
+
+@given(st.text(), st.text())
+def test_of_a_predicate_and_its_negation_one_holds(answer: str, baseline: str) -> None:
+    for predicate in (same_answer(overlap=0.5), one_of([baseline, "yes"]), refuses(phrases=["no"])):
+        assert holds(predicate, answer, baseline) is not holds(negated(predicate), answer, baseline)

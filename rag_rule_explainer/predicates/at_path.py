@@ -1,0 +1,202 @@
+"""What an answer's JSON has at a path."""
+
+from collections.abc import Callable, Generator, Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ..errors import InvalidInput
+from ..printable import printable, shortened
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .combine import (
+    AllOf,
+    AnyOf,
+    as_judgement,
+    as_predicate,
+    both,
+    either,
+    negation_of,
+    opposite,
+    run,
+    unwrapped,
+)
+from .protocol import Judged, Predicate
+from .structured import NO_JSON, as_answer, json_in, json_of, parsed, said_in_json, same_json
+
+_MOST_DESCENTS = 2
+"""More of them in one path could take for ever on a deep answer."""
+
+
+@lru_cache(maxsize=256)
+def _compiled(path: str) -> Any:
+    """The path, ready to be looked for. Raises InvalidInput for what RFC 9535 does not know as one."""
+    from jsonpath import JSONPathEnvironment
+    from jsonpath.exceptions import JSONPathError
+
+    try:
+        compiled = JSONPathEnvironment(strict=True).compile(path)
+    except JSONPathError as error:
+        why = error.args[0] if error.args else type(error).__name__
+        raise InvalidInput(
+            f"{shortened(path, 200)!r} is not a JSON path: {why}; write one such as $.dose.unit, "
+            "$.items[0] or $.items[*].name"
+        ) from error
+    if path.count("..") > _MOST_DESCENTS:
+        raise InvalidInput(f"{shortened(path, 200)!r} descends with .. more than twice; name the steps")
+    return compiled
+
+
+def _found(path: str, text: str) -> list[Any]:
+    """All values at the path. Raises ValueError where the path cannot be followed so deep."""
+    from jsonpath.exceptions import JSONPathError
+
+    try:
+        return [match.obj for match in _compiled(path).finditer(parsed(text))]
+    except JSONPathError as error:
+        raise ValueError(str(error.args[0]) if error.args else type(error).__name__) from error
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPath:
+    """Holds iff a value at ``path`` is what is asked for; of several, one will do.
+
+    ``expected``: the JSON that it is to be. ``inner``: what is to hold of the value as an answer, against
+    the baseline's first value there. ``test``: a function of the value. ``absent``: there is to be none.
+    """
+
+    path: str
+    expected: str | None = None
+    inner: Predicate | None = None
+    test: Callable[[Any], Any] | None = None
+    absent: bool = False
+
+    def __post_init__(self) -> None:
+        _compiled(self.path)
+
+    def __call__(self, case: Case) -> Judged:
+        """HOLDS; BREAKS with the reason; or what ``inner`` says."""
+        return run(self._steps(case))
+
+    def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
+        text = json_in(case.answer)
+        if text is None:
+            return NO_JSON
+        try:
+            values = _found(self.path, text)
+        except ValueError as error:
+            return Judgement(Verdict.BREAKS, f"{self._path} cannot be followed: {error}")
+        if self.absent:
+            return Judgement(Verdict.of(not values), f"there is a {self._path}" if values else "")
+        outcome = Judgement(Verdict.BREAKS, f"there is no {self._path}")
+        for value in values:
+            judgement = yield self._judged(value, case)
+            if judgement.verdict is Verdict.HOLDS:
+                return judgement
+            if outcome.verdict is not Verdict.UNKNOWN:
+                outcome = judgement
+        return outcome
+
+    def _judged(self, value: Any, case: Case) -> Judged:
+        if self.inner is not None:
+            return self.inner(self._inside(value, case))
+        if self.test is not None:
+            return as_judgement(self.test(value), self)
+        if self.expected is None or same_json(value, parsed(self.expected)):
+            return Judgement(Verdict.HOLDS)
+        return Judgement(Verdict.BREAKS, f"{self._path} is {shortened(json_of(value), 80)}")
+
+    def _inside(self, value: Any, case: Case) -> Case:
+        before = self._values(case.baseline)
+        baseline = as_answer(before[0]) if before else Answer("")
+        return case._replace(baseline=baseline, answer=as_answer(value))
+
+    def _values(self, answer: Answer) -> list[Any]:
+        text = json_in(answer)
+        try:
+            return [] if text is None else _found(self.path, text)
+        except ValueError:
+            return []
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """The question and the JSON of both answers; what ``inner`` wants to know beside; None for a
+        function."""
+        if self.test is not None:
+            return None
+        said = case.question, json_in(case.baseline), json_in(case.answer)
+        if self.inner is None:
+            return said
+        inside = [self.inner.memo_key(self._inside(each, case)) for each in self._values(case.answer)]
+        return None if None in inside else (*said, *inside)
+
+    @property
+    def _path(self) -> str:
+        return printable(self.path)
+
+    @property
+    def _test(self) -> str:
+        name = getattr(self.test, "__name__", type(self.test).__name__)
+        return f"the given function of {self._path}" if name == "<lambda>" else f"{name}({self._path})"
+
+    def __str__(self) -> str:
+        if self.inner is not None:
+            return f"at {self._path}, {_bracketed(self.inner, str(self.inner))}"
+        if self.test is not None:
+            return f"{self._test} is true"
+        if self.expected is not None:
+            return f"the answer's {self._path} is {self.expected}"
+        return (
+            f"the answer is JSON without {self._path}" if self.absent else f"the answer has {self._path}"
+        )
+
+    @property
+    def negation(self) -> str:
+        """The clause of its negation."""
+        if self.inner is not None:
+            return f"at {self._path}, {_bracketed(self.inner, negation_of(self.inner))}"
+        if self.test is not None:
+            return f"{self._test} is false"
+        if self.expected is not None:
+            return f"the answer's {self._path} is not {self.expected}"
+        has = f"has {self._path}"
+        return f"the answer is no JSON, or {has}" if self.absent else f"the answer has no {self._path}"
+
+    __and__, __or__, __invert__ = both, either, opposite
+
+
+def _bracketed(inner: Predicate, clause: str) -> str:
+    base, _ = unwrapped(inner)
+    return f"({clause})" if isinstance(base, (AllOf, AnyOf)) else clause
+
+
+_ANYTHING = object()
+
+
+def json_path(
+    path: str,
+    *,
+    equals: object = _ANYTHING,
+    is_: Callable[[Any], Any] | None = None,
+    exists: bool = True,
+) -> JsonPath:
+    """What the answer's JSON has at ``path`` (RFC 9535, e.g. ``$.dose.unit``); of several, one will do.
+
+    ``equals``: it is this, as JSON compares. ``is_``: a predicate holds of it, e.g.
+    ``is_=contains("zinc")``, or a function of it, which returns True or False. Neither: there is
+    something, be it null. ``exists=False``: the answer is JSON, and there is nothing. An answer that is
+    no JSON, or has nothing there, breaks the others. Raises InvalidInput for a malformed path, an
+    ``equals`` that JSON cannot say, or more than one of these.
+    """
+    if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")
+    if (equals is not _ANYTHING) + (is_ is not None) + (not exists) > 1:
+        raise InvalidInput("json_path takes one of equals, is_ and exists=False; combine two with &")
+    if isinstance(is_, Predicate):
+        return JsonPath(path, inner=as_predicate(is_))
+    if is_ is not None and not callable(is_):
+        raise InvalidInput(f"is_ is {is_!r}; give a predicate or a function of the value, or use equals=")
+    if equals is _ANYTHING:
+        return JsonPath(path, test=is_, absent=not exists)
+    said = said_in_json(equals)
+    if said is None:
+        raise InvalidInput(f"equals is {equals!r}, which JSON cannot say; give what it can")
+    return JsonPath(path, expected=said)

@@ -1,0 +1,116 @@
+"""Whether a type takes an answer's JSON."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, get_origin
+
+from ..errors import InvalidInput
+from ..printable import shortened
+from ..verdicts import Case, Judgement, Verdict
+from .combine import both, either, opposite
+from .structured import NO_JSON, json_in
+
+
+@dataclass(frozen=True, slots=True)
+class IsValid:
+    """Holds iff the answer's JSON validates as a type, as pydantic does it.
+
+    Two are equal iff they validate by the same adapter.
+    """
+
+    name: str
+    adapter: Any = field(repr=False)
+    schema: str | None
+
+    def __call__(self, case: Case) -> Judgement:
+        """HOLDS, or BREAKS with the first error."""
+        from pydantic import ValidationError
+
+        text = json_in(case.answer)
+        if text is None:
+            return NO_JSON
+        try:
+            self.adapter.validate_json(text)
+        except ValidationError as error:
+            return Judgement(Verdict.BREAKS, _first(error))
+        return Judgement(Verdict.HOLDS)
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """The question, the JSON of both answers and the type's JSON schema; None where it has none."""
+        if self.schema is None:
+            return None
+        return case.question, json_in(case.baseline), json_in(case.answer), self.schema
+
+    def __str__(self) -> str:
+        return f"the answer is a valid {self.name}"
+
+    @property
+    def negation(self) -> str:
+        """The clause of its negation."""
+        return f"the answer is not a valid {self.name}"
+
+    __and__, __or__, __invert__ = both, either, opposite
+
+
+def _first(error: Any) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return shortened(f"{place}: {first['msg']}" if place else first["msg"], 160)
+
+
+def _adapter_of(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+
+    if inspect.isroutine(kind):  # pydantic would validate arguments to call it with
+        raise InvalidInput(
+            f"is_valid was given the function {shortened(repr(kind), 200)}; give a pydantic model or "
+            "another type, or use condition(function)"
+        )
+    try:
+        adapter = TypeAdapter[Any](kind)
+    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+        why = str(error).splitlines()[0]
+        raise InvalidInput(
+            f"is_valid was given {shortened(repr(kind), 200)}, which pydantic cannot validate: {why}; "
+            "give a pydantic model, a dataclass or another type"
+        ) from error
+    if not getattr(adapter, "pydantic_complete", True):
+        raise InvalidInput(
+            f"is_valid was given {shortened(repr(kind), 200)}, which names a type that is not defined; "
+            "define it first, or call model_rebuild()"
+        )
+    return adapter
+
+
+_remembered_adapter_of = lru_cache(maxsize=256)(_adapter_of)
+
+
+def _adapter(kind: Any) -> Any:
+    try:
+        hash(kind)
+    except TypeError:  # such as Annotated[int, Field(gt=0)]
+        return _adapter_of(kind)
+    return _remembered_adapter_of(kind)
+
+
+def _schema_of(adapter: Any) -> str | None:
+    try:
+        schema = json.dumps(adapter.json_schema(), sort_keys=True, default=str)
+    except Exception:
+        return None  # types that JSON Schema does not know, and hooks of the user's own
+    return hashlib.sha256(schema.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def is_valid(kind: Any) -> IsValid:
+    """The answer's JSON validates as this pydantic model, or any type that pydantic knows.
+
+    Raises InvalidInput for what it does not know.
+    """
+    adapter = _adapter(kind)
+    plain = isinstance(kind, type) and get_origin(kind) is None
+    return IsValid(kind.__name__ if plain else str(kind), adapter, _schema_of(adapter))
