@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .predicates import condition, consistent_with, contains, equals, matches, same_answer
     from .probing.limiter import Limiter
     from .probing.limits import Limits
+    from .probing.noise import Noise
     from .probing.prices import Price
     from .probing.retries import Retries
     from .progress import Progress, ProgressReport
@@ -70,6 +71,7 @@ _ROOMS = {
     ),
     "probing.limiter": ("Limiter",),
     "probing.limits": ("Limits",),
+    "probing.noise": ("Noise",),
     "probing.prices": ("Price",),
     "probing.retries": ("Retries",),
     "progress": ("Progress", "ProgressReport"),
@@ -99,6 +101,7 @@ __all__ = [
     "Limits",
     "MissingExtra",
     "NoSourcesCaptured",
+    "Noise",
     "Price",
     "Progress",
     "ProgressBar",

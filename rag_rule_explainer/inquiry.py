@@ -1,6 +1,7 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -14,18 +15,20 @@ from .opening import Opening, distinct
 from .predicates import Predicate
 from .probing import threads
 from .probing.bill import Bill
-from .probing.drivers import drive
-from .probing.judging import described, judgings
+from .probing.drivers import drive, once
+from .probing.judging import Judging, described, judgings
 from .probing.limiter import Limiter
 from .probing.limits import LimitReached
+from .probing.polling import Polling
 from .probing.prices import TokensByModel
-from .probing.prober import Prober
+from .probing.prober import Probe, Prober
 from .probing.replaying import Baseline, Replay
 from .probing.retries import Retries
 from .probing.shelf import Shelf
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
+from .settling import Settling
 from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
 
@@ -53,6 +56,7 @@ class Inquiry:
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
+    _polling: Polling = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
     _call: int = field(init=False, default_factory=lambda: next(_calls))
@@ -68,11 +72,17 @@ class Inquiry:
             timeout=settings.timeout,
             answer_without_sources=settings.answer_without_sources,
         )
-        strands = (
-            Strand(self.choice.search(kind, lattice, settings), judging)
+        self._polling = Polling(self._prober, settings.noise)
+        ballots = defaultdict[Predicate, dict[Mask, Verdict]](dict)
+        self._take(
+            Strand(self.choice.search(kind, lattice, settings), judging, ballots[judging.base])
             for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
         )
+
+    def _take(self, strands: Iterable[Strand]) -> None:
         self._strands = {strand.search: strand for strand in strands}
+        if self._prober.stop_reason:
+            self._stop(self._prober.stop_reason)
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
@@ -90,6 +100,7 @@ class Inquiry:
             strands=tuple(self._strands.values()),
             bill=self._prober.bill,
             probed=len(self._probed),
+            stop_reason=self._prober.stop_reason,
             warnings=(*self.warnings, *baseline.warnings),
             notes=tuple(self.notes),
         ).explanation()
@@ -100,16 +111,28 @@ class Inquiry:
         opening = Opening(
             self.sources,
             self._prober,
+            self._polling,
             distinct(strand.judging for strand in self._strands.values()),
             self.warnings,
             self.notes,
         )
         baseline = await opening.baseline(self.baseline)
         await opening.check_judgeable(self.question, baseline.answer)
+        noise = self.settings.noise
         try:
-            await opening.check_repeatable(baseline, wanted=self.settings.check_repeatable)
+            if noise.votes:
+                baseline = await opening.modal(baseline)
+            # Votes are what there is against answers that do not repeat.
+            wanted = self.settings.check_repeatable and not noise.votes
+            await opening.check_repeatable(baseline, wanted=wanted)
         except LimitReached as limit:
             self._stop(str(limit))
+        await self._drive()
+        if noise.votes and not noise.everywhere:
+            await self._settle()
+        return baseline
+
+    async def _drive(self) -> None:
         await drive(
             tuple(self._strands),
             self._probe,
@@ -117,7 +140,21 @@ class Inquiry:
             stop=self._stop,
             lockstep=self.settings.lockstep,
         )
-        return baseline
+
+    async def _settle(self) -> None:
+        settling = Settling(self.sources, self.settings, self.choice)
+        while True:
+            strands = tuple(self._strands.values())
+            renewed = tuple(settling.renewed(strand) for strand in strands)
+            if renewed != strands:
+                self._take(renewed)
+                await self._drive()
+                continue
+            wanted = [] if self._prober.stop_reason else settling.wanted(strands)
+            if not wanted:
+                return
+            jobs = [(strand.search, mask) for strand, mask in wanted]
+            await once(jobs, self._vote, stop=self._stop)
 
     async def _open_the_store(self) -> None:
         settings, prober = self.settings, self._prober
@@ -142,9 +179,24 @@ class Inquiry:
         self._prober.stop(reason)
 
     async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
+        return await self._probed_by(self._polling.probe, search, mask)
+
+    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
+        verdict = await self._probed_by(self._polling.poll, search, mask)
+        strand = self._strands[search]
+        # Also where the application is not asked, and there is nothing to vote on.
+        strand.ballots.setdefault(mask, ~verdict if strand.judging.is_negation else verdict)
+        return verdict
+
+    async def _probed_by(
+        self,
+        way: Callable[[Arrangement, Judging], Awaitable[Probe]],
+        search: RuleSearch,
+        mask: Mask,
+    ) -> Verdict:
         strand = self._strands[search]
         try:
-            probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
+            probe = await way(Arrangement.of(self.sources, mask), strand.judging)
         except StoreFailed as failed:
             # What was proved until then stands.
             raise LimitReached(f"the store failed: {failed}") from failed
