@@ -54,6 +54,12 @@ class Strand:
         """The probe of a mask, where it was made and kept."""
         return self._telling.get(mask) or self._holding.get(mask)
 
+    def overrule(self, mask: Mask, probe: Probe) -> None:
+        """Takes in a vote that another search of the same base has had on a subset probed here too."""
+        if probe.ballot is not None and self.get(mask) is not None:
+            judgement = self.judging.turned(probe.ballot.outcome)
+            self.keep(mask, probe._replace(judgement=judgement))
+
     def standing(self) -> dict[Mask, Verdict] | None:
         """The verdicts as the votes have it; None where these confirmed them all."""
         verdicts = self.search.verdicts

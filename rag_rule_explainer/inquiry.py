@@ -32,6 +32,9 @@ from .settling import Settling
 from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
 
+Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
+"""How an arrangement is probed: once, or by vote."""
+
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
 
@@ -57,6 +60,7 @@ class Inquiry:
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
     _polling: Polling = field(init=False)
+    _way: Way = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
     _call: int = field(init=False, default_factory=lambda: next(_calls))
@@ -73,6 +77,7 @@ class Inquiry:
             answer_without_sources=settings.answer_without_sources,
         )
         self._polling = Polling(self._prober, settings.noise)
+        self._way = self._polling.probe if settings.noise.votes else self._prober.probe
         ballots = defaultdict[Predicate, dict[Mask, Verdict]](dict)
         self._take(
             Strand(self.choice.search(kind, lattice, settings), judging, ballots[judging.base])
@@ -178,35 +183,31 @@ class Inquiry:
             search.stop(reason)
         self._prober.stop(reason)
 
-    async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
-        return await self._probed_by(self._polling.probe, search, mask)
-
-    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
-        verdict = await self._probed_by(self._polling.poll, search, mask)
-        strand = self._strands[search]
-        # Also where the application is not asked, and there is nothing to vote on.
-        strand.ballots.setdefault(mask, ~verdict if strand.judging.is_negation else verdict)
-        return verdict
-
-    async def _probed_by(
-        self,
-        way: Callable[[Arrangement, Judging], Awaitable[Probe]],
-        search: RuleSearch,
-        mask: Mask,
-    ) -> Verdict:
+    async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
         strand = self._strands[search]
         try:
-            probe = await way(Arrangement.of(self.sources, mask), strand.judging)
+            probe = await (way or self._way)(Arrangement.of(self.sources, mask), strand.judging)
         except StoreFailed as failed:
             # What was proved until then stands.
             raise LimitReached(f"the store failed: {failed}") from failed
-        strand.keep(mask, probe if self.settings.reuse_answers else probe.without_answer())
+        kept = probe if self.settings.reuse_answers else probe.without_answer()
+        strand.keep(mask, kept)
+        if probe.ballot is not None:
+            for other in self._strands.values():
+                if other.ballots is strand.ballots and other is not strand:
+                    other.overrule(mask, kept)
         self._probed.add(mask)
         if self.progress:
             self._tell(search)
         if probe.reply.cause is not None:
             self._prober.check_alive(probe.reply)
         return probe.judgement.verdict
+
+    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
+        verdict, strand = await self._probe(search, mask, self._polling.poll), self._strands[search]
+        # Also where the application is not asked, and there is nothing to vote on.
+        strand.ballots.setdefault(mask, ~verdict if strand.judging.is_negation else verdict)
+        return verdict
 
     def _tell(self, told: RuleSearch | None = None, *, done: bool = False) -> None:
         """``told``: the search that is about to be told a verdict, which it still counts as waiting."""

@@ -33,8 +33,6 @@ class Polling:
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """By vote where every arrangement is decided so, where it has been, and where one answer alone
         would break the condition. Raises what ``Prober.probe`` raises."""
-        if not self._noise.votes:
-            return await self._prober.probe(arrangement, judging)
         if self._noise.everywhere or _name(arrangement, judging.base) in self._ballots.known:
             return await self.poll(arrangement, judging)
         probe = await self._prober.probe(arrangement, judging)
