@@ -33,15 +33,11 @@ def _rules(*rules: Sequence[int]) -> frozenset[frozenset[int]]:
 
 
 PAIR = Truth("a pair", lambda t: {2, 6} <= t, _rules((2, 6)))
-THREE = Truth(
-    "three rules", lambda t: {0, 1} <= t or 3 in t or {5, 8} <= t, _rules((0, 1), (3,), (5, 8))
-)
-BLOCKED = Truth(
-    "a blocker (C)", lambda t: {2, 6} <= t and not (4 in t and 7 not in t), _rules((2, 6, 7))
-)
+THREE = Truth("three rules", lambda t: {0, 1} <= t or 3 in t or {5, 8} <= t, _rules((0, 1), (3,), (5, 8)))
+BLOCKED = Truth("a blocker (C)", lambda t: {2, 6} <= t and not (4 in t and 7 not in t), _rules((2, 6, 7)))
 LONE = Truth(
     "a lone violating subset",
-    lambda t: {2, 6} <= t and t != {1, 2, 4, 6, 9},
+    lambda t: {2, 6} <= t and t != frozenset({1, 2, 4, 6, 9}),
     _rules((0, 2, 6), (2, 3, 6), (2, 5, 6), (2, 6, 7), (2, 6, 8)),
 )
 TRUTHS = (PAIR, THREE, BLOCKED, LONE)
@@ -67,9 +63,7 @@ def study(truth: Truth, wrong: float, noise: Noise, runs: int = 200) -> Outcome:
     return Outcome(exact / runs, false / runs, calls / runs)
 
 
-def mined(
-    truth: Truth, wrong: float, noise: Noise, seed: int
-) -> tuple[frozenset[frozenset[int]], int]:
+def mined(truth: Truth, wrong: float, noise: Noise, seed: int) -> tuple[frozenset[frozenset[int]], int]:
     """The rules of one run, and its replays."""
     draw, asked = random.Random(seed), 0
 

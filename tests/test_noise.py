@@ -290,3 +290,18 @@ def test_noise_is_a_setting() -> None:
 def test_an_explanation_with_votes_survives_json() -> None:
     explanation = explained(Noisy(pair, 0.2, 5), BORDER, rules="both")
     assert Explanation.model_validate_json(explanation.model_dump_json()) == explanation
+
+
+@pytest.mark.parametrize("rules", ["retention", "omission", "both"])
+@pytest.mark.parametrize("noise", [BORDER, Noise(samples=5, vote="every"), Noise(min_confidence=0.9)])
+def test_an_estimate_knows_of_votes(noise: Noise, rules: Any) -> None:
+    """What a run with two sources that decide really takes lies between the best and the worst."""
+    names = [Source(f"D{n}", f"text {n}") for n in range(1, 7)]
+    explainer = Explainer(
+        Noisy(pair), predicate=contains("yes"), noise=noise, rules=rules, miner="exact", concurrency=1
+    )
+    estimate = explainer.estimate("why?", names)
+    real = explainer.explain("why?", names).counts.replays
+    assert estimate.best.replays <= real <= estimate.worst.replays
+    if rules == "retention" and noise is BORDER:
+        assert abs(estimate.typical.replays - real) <= 5
