@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from .probing.limiter import Limiter
     from .probing.limits import Limits
+    from .probing.noise import Noise
     from .probing.prices import Price
     from .probing.retries import Retries
     from .progress import Progress, ProgressReport
@@ -89,6 +90,7 @@ _ROOMS = {
     ),
     "probing.limiter": ("Limiter",),
     "probing.limits": ("Limits",),
+    "probing.noise": ("Noise",),
     "probing.prices": ("Price",),
     "probing.retries": ("Retries",),
     "progress": ("Progress", "ProgressReport"),
@@ -118,6 +120,7 @@ __all__ = [
     "Limits",
     "MissingExtra",
     "NoSourcesCaptured",
+    "Noise",
     "Price",
     "Progress",
     "ProgressBar",

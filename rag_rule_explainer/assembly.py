@@ -2,7 +2,7 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -19,7 +19,7 @@ from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Sp
 from .rules import RuleKind
 from .settings import Choice, Settings
 from .sources import Source, SourceSet
-from .verdicts import Judgement, Verdict
+from .verdicts import Verdict
 from .version import __version__
 
 
@@ -35,6 +35,7 @@ class Assembly:
     strands: tuple[Strand, ...]
     bill: Bill
     probed: int
+    stop_reason: str
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     _probes: dict[Mask, Probe] = field(init=False)
@@ -46,9 +47,8 @@ class Assembly:
     def explanation(self) -> Explanation:
         """All of it."""
         baseline, settings = self.baseline, self.settings
-        accounts = tuple(Account(strand, self.sources) for strand in self.strands)
+        accounts = tuple(Account(strand, self.sources, settings.noise) for strand in self.strands)
         rules = self._rules(accounts)
-        searches = [strand.search for strand in self.strands]
         # Made of checked parts: what is checked on reading would only be checked against itself.
         return Explanation.model_construct(
             question=encodable(self.question),
@@ -70,10 +70,10 @@ class Assembly:
             counts=self._counts(),
             spent=self._spent(),
             complete=all(account.resolved for account in accounts),
-            stop_reason=next((s.stop_reason for s in searches if s.stop_reason), ""),
+            stop_reason=self._why_stopped(accounts),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
             warnings=tuple(map(encodable, self.warnings)),
-            notes=(*baseline.notes, *self.notes, *_why_no_rules(accounts), *self._remarks()),
+            notes=(*baseline.notes, *self.notes, *self._why_no_rules(accounts), *self._remarks()),
             versions={
                 "rag-rule-explainer": __version__,
                 "python": platform.python_version(),
@@ -96,20 +96,20 @@ class Assembly:
             for account, other in zip(accounts, reversed(accounts), strict=True)
         }
 
+    def _why_stopped(self, accounts: tuple[Account, ...]) -> str:
+        stopped = (account.search.stop_reason for account in accounts)
+        unsettled = "" if all(account.settled for account in accounts) else self.stop_reason
+        return next((reason for reason in stopped if reason), unsettled)
+
     def _one_condition(self) -> bool:
         """True iff both kinds are mined for one and the same condition."""
         predicates = {strand.judging.predicate for strand in self.strands}
         return len(self.strands) > 1 and len(predicates) == 1
 
     def _probe_records(self) -> Iterator[ProbeRecord]:
-        strands = [(strand.search.kind, strand.probes) for strand in self.strands]
+        strands = [(strand, strand.probes) for strand in self.strands]
         for mask in sorted(self._probes, reverse=True):
-            verdicts = {
-                kind: recorded_judgement(probes[mask].judgement)
-                for kind, probes in strands
-                if mask in probes
-            }
-            yield _probe_record(self._probes[mask], verdicts)
+            yield _probe_record({strand: probes[mask] for strand, probes in strands if mask in probes})
 
     def _spent(self) -> Spent:
         bill = self.bill
@@ -132,6 +132,17 @@ class Assembly:
         if self.probed > len(self._probes):
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
+    def _why_no_rules(self, accounts: tuple[Account, ...]) -> Iterator[str]:
+        """What stands against any rule of a kind: the condition fails where it holds most easily."""
+        for account in accounts if self.settings.noise.min_confidence == 1 else ():
+            search = account.strand.search
+            easiest = search.kind.subset(search.lattice, search.lattice.full)
+            if search.verdicts.get(easiest) is Verdict.BREAKS:
+                where = "all sources" if easiest else "no sources"
+                opposite = negation_of(account.strand.judging.predicate)
+                kind = search.kind.value
+                yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
+
     def _counts(self) -> Counts:
         bill = self.bill
         return Counts(
@@ -147,23 +158,18 @@ class Assembly:
         )
 
 
-def _why_no_rules(accounts: tuple[Account, ...]) -> Iterator[str]:
-    """What stands against any rule of a kind: the condition fails where it holds most easily."""
-    for account in accounts:
-        search = account.strand.search
-        easiest = search.kind.subset(search.lattice, search.lattice.full)
-        if search.verdicts.get(easiest) is Verdict.BREAKS:
-            where = "all sources" if easiest else "no sources"
-            opposite = negation_of(account.strand.judging.predicate)
-            yield f"there is no {search.kind.value} rule: with {where} retained, {encodable(opposite)}"
-
-
-def _probe_record(probe: Probe, verdicts: dict[RuleKind, Judgement]) -> ProbeRecord:
-    reply = probe.reply
+def _probe_record(probes: Mapping[Strand, Probe]) -> ProbeRecord:
+    """What the strands have seen of one arrangement."""
+    first = next(iter(probes.values()))
+    ballots = [probe.ballot for probe in probes.values() if probe.ballot is not None]
+    # Whoever counted more samples has seen all that the other has.
+    replies = max((ballot.replies for ballot in ballots), key=len, default=(first.reply,))
+    votes = {strand.search.kind: strand.votes(probe) for strand, probe in probes.items()}
     return ProbeRecord(
-        probe.arrangement.ids,
-        () if reply.answer is None else (recorded(reply.answer),),
-        verdicts,
-        latency=reply.latency,
-        error=encodable(reply.error) if reply.cause else "",
+        first.arrangement.ids,
+        tuple(recorded(reply.answer) for reply in replies if reply.answer is not None),
+        {strand.search.kind: recorded_judgement(probe.judgement) for strand, probe in probes.items()},
+        {kind: counted for kind, counted in votes.items() if counted is not None},
+        latency=first.reply.latency,
+        error=encodable(first.reply.error) if first.reply.cause else "",
     )

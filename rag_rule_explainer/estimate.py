@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from .probing.noise import Noise
 from .probing.prices import ANY_MODEL, Price, Prices, price_of
 from .rules import RuleKind
 from .settings import Choice, Settings
@@ -77,9 +78,11 @@ def estimated(material: Material, settings: Settings, choice: Choice) -> Estimat
         _course(count, material, settings, choice)
         for count in (_best(size, settings.kinds), _typical(size, settings.kinds), _worst(size))
     ]
-    if choice.name == "exhaustive":
+    if choice.name in {"exhaustive", "confidence"}:
         courses = [courses[2]] * 3
-    best, typical, worst = courses
+    _, typical, worst = courses
+    # Under votes, what breaks at once may take more of them than what holds.
+    best = min(courses, key=lambda course: course.replays)
     return Estimate(
         sources=size,
         best=best,
@@ -93,11 +96,23 @@ def estimated(material: Material, settings: Settings, choice: Choice) -> Estimat
 
 @dataclass(frozen=True, slots=True)
 class _Probes:
-    """How many subsets, how many sources they show in all, and how many must wait for one another."""
+    """How many subsets, how many sources they show in all, and how many must wait for one another.
+
+    ``border``: those that are put to the vote under votes at the border, in agreement; None: all of
+    them, and at length.
+    """
 
     subsets: int
     shown: float
     depth: int
+    border: int | None = None
+
+    def replays(self, noise: Noise) -> int:
+        """How often the application is asked about them."""
+        agreeing = noise.count.soonest(0, 0)
+        if self.border is None:
+            return self.subsets * noise.samples
+        return self.subsets + (self.subsets if noise.everywhere else self.border) * (agreeing - 1)
 
 
 def _worst(size: int) -> _Probes:
@@ -105,9 +120,10 @@ def _worst(size: int) -> _Probes:
 
 
 def _best(size: int, kinds: Sequence[RuleKind]) -> _Probes:
-    near_full, empty = _Probes(1 + size, size + size * (size - 1), 2), _Probes(1, 0, 1)
+    near_full, empty = _Probes(1 + size, size + size * (size - 1), 2, 1 + size), _Probes(1, 0, 1, 1)
     if len(kinds) > 1:
-        return _Probes(min(near_full.subsets + 1, 1 << size), near_full.shown, 2)
+        subsets = min(near_full.subsets + 1, 1 << size)
+        return _Probes(subsets, near_full.shown, 2, subsets)
     return near_full if kinds[0] is RuleKind.RETENTION else empty
 
 
@@ -116,25 +132,26 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> _Probes:
         return _worst(size)
     rest = size - 2
     with_both = 1 << rest
-    retained = _Probes(with_both + 2, with_both * (2 + rest / 2) + 2 * (size - 1), rest + 2)
+    retained = _Probes(with_both + 2, with_both * (2 + rest / 2) + 2 * (size - 1), rest + 2, 3)
     if kinds[0] is RuleKind.RETENTION:
         return retained
     everything = _worst(size)
     shown = everything.shown - with_both * (2 + rest / 2) + 2
-    return _Probes(everything.subsets - with_both + 1, shown, size)
+    return _Probes(everything.subsets - with_both + 1, shown, size, 3)
 
 
 def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
     size = len(material.source_tokens)
     mean = sum(material.source_tokens) / size if size else 0.0
-    before = 1 + settings.check_repeatable
-    replays, cap = before + probes.subsets, choice.limits.replays
-    share = 1.0 if cap is None else min(1.0, max(0, cap - before) / probes.subsets)
-    mined = ceil(probes.subsets * share)
+    before = 1 + (settings.check_repeatable and not settings.noise.votes)
+    asked, cap = probes.replays(settings.noise), choice.limits.replays
+    share = 1.0 if cap is None else min(1.0, max(0, cap - before) / asked)
+    mined = ceil(asked * share)
     replays = before + mined
     # The first run is the answer to the full set; memory spares that probe.
-    replays -= 1 if mined == probes.subsets and probes.shown else 0
-    shown = before * size + probes.shown * share - (size if replays < before + mined else 0)
+    replays -= 1 if mined == asked and probes.shown else 0
+    several = asked / probes.subsets
+    shown = before * size + probes.shown * share * several - (size if replays < before + mined else 0)
     input_tokens = round(replays * material.other_tokens + shown * mean)
     output_tokens = replays * material.answer_tokens
     price = _price(material.model, settings.prices)
@@ -162,6 +179,8 @@ def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequ
         f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries, no judge",
         f"typical: two sources decide together{every}",
     ]
+    if settings.noise.votes:
+        said.append(f"{settings.noise.wording}; where samples agree but for the worst case")
     if choice.limits.replays is not None:
         said.append(f"stops after {choice.limits.replays} replays")
     if settings.prices is None:

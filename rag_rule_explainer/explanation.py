@@ -101,6 +101,13 @@ class Explanation(BaseModel):
         return "\n".join(found)
 
     @property
+    def voted(self) -> bool:
+        """Whether verdicts were come by by votes: then nothing is proved."""
+        noise = self.settings.get("noise")
+        samples = noise.get("samples") if isinstance(noise, dict) else None
+        return isinstance(samples, int) and samples > 1
+
+    @property
     def why_incomplete(self) -> str:
         """What stopped the search or left it open; empty where it is complete."""
         if self.complete or self.stop_reason or not self.unresolved:

@@ -8,30 +8,41 @@ from .lattice import FAMILY_LIMIT, Mask, maximal, minimal
 from .mining import Evidence, RuleSearch
 from .mining.importance import powers
 from .probing.judging import Judging
+from .probing.noise import Noise
 from .probing.prober import Probe
-from .records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
-from .rules import RuleKind
+from .records import Counterfactual, Finding, Importance, Relation, Unresolved, Votes, Witness
+from .rules import Claim, ClaimStatus, RuleKind
 from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
 
 MOST_PROBES = 4096
 """How many an explanation keeps: all subsets of 12 sources."""
 
+_MOST_BREAKING = 100
+"""Subsets that a rule with less than full confidence lists."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strand:
     """One search, how its predicate is judged, and its probes by mask, ``MOST_PROBES`` of them.
 
-    Those that break or are unknown are kept before those that hold, which say the least.
+    Those that break or are unknown are kept before those that hold, which say the least. ``ballots``:
+    what votes have come to, by mask, for the base predicate; all strands of one base share them.
     """
 
     search: RuleSearch
     judging: Judging
+    ballots: dict[Mask, Verdict] = field(default_factory=dict[Mask, Verdict])
     _telling: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
     _holding: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
 
     def keep(self, mask: Mask, probe: Probe) -> None:
         """Keeps a probe, as long as there is room for it."""
+        if probe.ballot is not None:
+            self.ballots[mask] = probe.ballot.outcome.verdict
+            # It was asked about once, and may have said something else.
+            self._telling.pop(mask, None)
+            self._holding.pop(mask, None)
         holds = probe.judgement.verdict is Verdict.HOLDS
         if len(self._telling) + len(self._holding) >= MOST_PROBES:
             if holds or not self._holding:
@@ -43,6 +54,34 @@ class Strand:
         """The probe of a mask, where it was made and kept."""
         return self._telling.get(mask) or self._holding.get(mask)
 
+    def overrule(self, mask: Mask, probe: Probe) -> None:
+        """Takes in a vote that another search of the same base has had on a subset probed here too."""
+        if probe.ballot is not None and self.get(mask) is not None:
+            judgement = self.judging.turned(probe.ballot.outcome)
+            self.keep(mask, probe._replace(judgement=judgement))
+
+    def standing(self) -> dict[Mask, Verdict] | None:
+        """The verdicts as the votes have it; None where these confirmed them all."""
+        verdicts = self.search.verdicts
+        voted = {
+            mask: ~verdict if self.judging.is_negation else verdict
+            for mask, verdict in self.ballots.items()
+            if mask in verdicts
+        }
+        overruled = any(verdicts[mask] is not verdict for mask, verdict in voted.items())
+        return {**verdicts, **voted} if overruled else None
+
+    def with_search(self, search: RuleSearch) -> "Strand":
+        """Another search in its place; all that is known stays."""
+        return replace(self, search=search)
+
+    def votes(self, probe: Probe) -> Votes | None:
+        """For and against the condition; None where there was no vote."""
+        if probe.ballot is None:
+            return None
+        holds, breaks = probe.ballot.holds, probe.ballot.breaks
+        return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
+
     @property
     def probes(self) -> dict[Mask, Probe]:
         """Those that are kept; first those that say the most."""
@@ -53,23 +92,28 @@ class Strand:
 class Account:
     """What one search has to say about its sources.
 
-    ``condition``: its predicate as text. ``resolved``: the search ran to its end and every verdict it
-    needed is known.
+    ``noise``: under which its verdicts were come by. ``condition``: its predicate as text. ``settled``:
+    its rules were put to the vote, where they are to be. ``resolved``: so they were, the search ran to
+    its end, and every verdict it needed is known.
     """
 
     strand: Strand
     sources: SourceSet
+    noise: Noise
     search: RuleSearch = field(init=False)
     condition: str = field(init=False)
     evidence: Evidence = field(init=False)
     resolved: bool = field(init=False)
+    settled: bool = field(init=False)
 
     def __post_init__(self) -> None:
         search = self.strand.search
         object.__setattr__(self, "search", search)
         object.__setattr__(self, "condition", encodable(str(self.strand.judging.predicate)))
         object.__setattr__(self, "evidence", search.evidence())
-        object.__setattr__(self, "resolved", search.finished and not search.unresolved)
+        settled = not self.noise.votes or all(map(self._is_voted, search.claims))
+        object.__setattr__(self, "settled", settled)
+        object.__setattr__(self, "resolved", search.finished and settled and not search.unresolved)
 
     @property
     def kind(self) -> RuleKind:
@@ -86,16 +130,44 @@ class Account:
                 kind=self.kind,
                 sources=self.sources.ids_of(claim.antecedent),
                 condition=self.condition,
-                claim=claim.status,
+                claim=self._status(claim),
                 observed=evidence.observed(claim.antecedent),
                 broken=evidence.broken(claim.antecedent),
                 applicable=evidence.applicable(claim.antecedent),
                 draws=claim.draws,
-                sampling=claim.sampling,
+                sampling=self._sampling(claim),
                 minimal=self._is_minimal(claim.antecedent, claimed),
+                breaking=self._breaking(claim),
             )
             for claim in claims
         )
+
+    def _status(self, claim: Claim) -> ClaimStatus:
+        if self._is_share(claim):
+            return "confident"
+        status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
+        if status != "proved" or not self.noise.votes:
+            return status
+        return "voted" if self._is_voted(claim) else "unverified"
+
+    def _is_share(self, claim: Claim) -> bool:
+        held = self.evidence.observed(claim.antecedent)
+        return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
+
+    def _is_voted(self, claim: Claim) -> bool:
+        return self._subset(claim.antecedent) in self.strand.ballots
+
+    def _sampling(self, claim: Claim) -> str:
+        if not self.noise.votes:
+            return claim.sampling
+        voted = self._is_share(claim) or self._is_voted(claim)
+        return self.noise.wording if voted else "it was asked about once, and not put to the vote"
+
+    def _breaking(self, claim: Claim) -> tuple[tuple[str, ...], ...]:
+        if not self._is_share(claim):
+            return ()
+        broken = self.evidence.breaking(claim.antecedent)
+        return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def border(self) -> tuple[Mask, ...]:
         """The largest antecedents seen broken, largest first: of a finished exact search, exactly B."""
@@ -107,7 +179,10 @@ class Account:
         return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """For each of the largest non-rules, the probe that breaks it."""
+        """For each of the largest non-rules, the probe that breaks it; none where breaking is put up
+        with."""
+        if self.noise.min_confidence < 1:
+            return ()
         return tuple(
             Witness(
                 kind=self.kind,
@@ -139,7 +214,8 @@ class Account:
     def importance(self) -> tuple[Importance, ...]:
         """The indices of every source; none where the search left anything open, or n is too large."""
         lattice = self.search.lattice
-        if not self.resolved or lattice.size > FAMILY_LIMIT:
+        # The game is monotone only where rules hold on all of their subsets.
+        if not self.resolved or lattice.size > FAMILY_LIMIT or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
         return tuple(
@@ -180,6 +256,8 @@ class Account:
 
     def _is_minimal(self, antecedent: Mask, claimed: set[Mask]) -> bool | None:
         """None where some smaller antecedent is neither claimed nor seen broken."""
+        if self.noise.min_confidence < 1:
+            return True if self.resolved else None
         smaller = tuple(self.search.lattice.one_fewer(antecedent))
         if any(child in claimed for child in smaller):
             return False
@@ -188,7 +266,7 @@ class Account:
     def _is_smallest_change(self, antecedent: Mask) -> bool:
         """A resolved search has seen every smaller change hold; else count."""
         evidence = self.evidence
-        return self.resolved or all(
+        return (self.resolved and self.noise.min_confidence == 1) or all(
             evidence.observed(wider) == evidence.applicable(wider)
             for wider in self.search.lattice.one_more(antecedent)
         )

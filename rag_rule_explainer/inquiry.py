@@ -1,6 +1,7 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -14,20 +15,25 @@ from .opening import Opening, distinct
 from .predicates import Predicate
 from .probing import threads
 from .probing.bill import Bill
-from .probing.drivers import drive
-from .probing.judging import described, judgings
+from .probing.drivers import drive, once
+from .probing.judging import Judging, described, judgings
 from .probing.limiter import Limiter
 from .probing.limits import LimitReached
+from .probing.polling import Polling
 from .probing.prices import TokensByModel
-from .probing.prober import Prober
+from .probing.prober import Probe, Prober
 from .probing.replaying import Baseline, Replay
 from .probing.retries import Retries
 from .probing.shelf import Shelf
 from .progress import Progress, ProgressReport
 from .rules import RuleKind
 from .settings import Choice, Settings
+from .settling import Settling
 from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
+
+Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
+"""How an arrangement is probed: once, or by vote."""
 
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
@@ -53,6 +59,8 @@ class Inquiry:
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
+    _polling: Polling = field(init=False)
+    _way: Way = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
     _call: int = field(init=False, default_factory=lambda: next(_calls))
@@ -69,11 +77,18 @@ class Inquiry:
             timeout=settings.timeout,
             answer_without_sources=settings.answer_without_sources,
         )
-        strands = (
-            Strand(self.choice.search(kind, lattice, settings), judging)
+        self._polling = Polling(self._prober, settings.noise)
+        self._way = self._polling.probe if settings.noise.votes else self._prober.probe
+        ballots = defaultdict[Predicate, dict[Mask, Verdict]](dict)
+        self._take(
+            Strand(self.choice.search(kind, lattice, settings), judging, ballots[judging.base])
             for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
         )
+
+    def _take(self, strands: Iterable[Strand]) -> None:
         self._strands = {strand.search: strand for strand in strands}
+        if self._prober.stop_reason:
+            self._stop(self._prober.stop_reason)
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
@@ -91,6 +106,7 @@ class Inquiry:
             strands=tuple(self._strands.values()),
             bill=self._prober.bill,
             probed=len(self._probed),
+            stop_reason=self._prober.stop_reason,
             warnings=(*self.warnings, *baseline.warnings),
             notes=tuple(self.notes),
         ).explanation()
@@ -101,16 +117,28 @@ class Inquiry:
         opening = Opening(
             self.sources,
             self._prober,
+            self._polling,
             distinct(strand.judging for strand in self._strands.values()),
             self.warnings,
             self.notes,
         )
         baseline = await opening.baseline(self.baseline)
         await opening.check_judgeable(self.question, baseline.answer)
+        noise = self.settings.noise
         try:
-            await opening.check_repeatable(baseline, wanted=self.settings.check_repeatable)
+            if noise.votes:
+                baseline = await opening.modal(baseline)
+            # Votes are what there is against answers that do not repeat.
+            wanted = self.settings.check_repeatable and not noise.votes
+            await opening.check_repeatable(baseline, wanted=wanted)
         except LimitReached as limit:
             self._stop(str(limit))
+        await self._drive()
+        if noise.votes and not noise.everywhere:
+            await self._settle()
+        return baseline
+
+    async def _drive(self) -> None:
         await drive(
             tuple(self._strands),
             self._probe,
@@ -118,7 +146,21 @@ class Inquiry:
             stop=self._stop,
             lockstep=self.settings.lockstep,
         )
-        return baseline
+
+    async def _settle(self) -> None:
+        settling = Settling(self.sources, self.settings, self.choice)
+        while True:
+            strands = tuple(self._strands.values())
+            renewed = tuple(settling.renewed(strand) for strand in strands)
+            if renewed != strands:
+                self._take(renewed)
+                await self._drive()
+                continue
+            wanted = [] if self._prober.stop_reason else settling.wanted(strands)
+            if not wanted:
+                return
+            jobs = [(strand.search, mask) for strand, mask in wanted]
+            await once(jobs, self._vote, stop=self._stop)
 
     async def _open_the_store(self) -> None:
         settings, prober = self.settings, self._prober
@@ -142,20 +184,31 @@ class Inquiry:
             search.stop(reason)
         self._prober.stop(reason)
 
-    async def _probe(self, search: RuleSearch, mask: Mask) -> Verdict:
+    async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
         strand = self._strands[search]
         try:
-            probe = await self._prober.probe(Arrangement.of(self.sources, mask), strand.judging)
+            probe = await (way or self._way)(Arrangement.of(self.sources, mask), strand.judging)
         except StoreFailed as failed:
             # What was proved until then stands.
             raise LimitReached(f"the store failed: {failed}") from failed
-        strand.keep(mask, probe if self.settings.reuse_answers else probe.without_answer())
+        kept = probe if self.settings.reuse_answers else probe.without_answer()
+        strand.keep(mask, kept)
+        if probe.ballot is not None:
+            for other in self._strands.values():
+                if other.ballots is strand.ballots and other is not strand:
+                    other.overrule(mask, kept)
         self._probed.add(mask)
         if self.progress:
             self._tell(search)
         if probe.reply.cause is not None:
             self._prober.check_alive(probe.reply)
         return probe.judgement.verdict
+
+    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
+        verdict, strand = await self._probe(search, mask, self._polling.poll), self._strands[search]
+        # Also where the application is not asked, and there is nothing to vote on.
+        strand.ballots.setdefault(mask, ~verdict if strand.judging.is_negation else verdict)
+        return verdict
 
     def _tell(self, told: RuleSearch | None = None, *, done: bool = False) -> None:
         """``told``: the search that is about to be told a verdict, which it still counts as waiting."""

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
+from .predicates.text import same_wording
 from .printable import shortened
 from .probing.judging import Judging, described
 from .probing.limits import LimitReached
+from .probing.polling import Polling
 from .probing.prober import Prober
 from .probing.replaying import Baseline
 from .probing.reply import Reply
@@ -23,6 +25,7 @@ class Opening:
 
     sources: SourceSet
     prober: Prober
+    polling: Polling
     judgings: Sequence[Judging]
     warnings: list[str]
     notes: list[str]
@@ -38,11 +41,28 @@ class Opening:
         Raises BaselineFailed.
         """
         baseline = await self._asked() if given is None else await self._noted(given)
-        self.prober.baseline = baseline.answer
         if baseline.current is not None:
             # Otherwise the full set is probed like any other.
             self.prober.shelf.remember(self._full, Reply(baseline.current))
+        self.prober.baseline = baseline.answer
         return baseline
+
+    async def modal(self, baseline: Baseline) -> Baseline:
+        """The same, about the answer that most samples on all sources give. A logged one stays.
+
+        Raises LimitReached.
+        """
+        if baseline.logged:
+            return baseline
+        answer = await self.polling.modal(self._full)
+        if answer is None or same_wording(answer.text) == same_wording(baseline.answer.text):
+            return baseline
+        self.notes.append(
+            f"explained is what most of the samples on all sources say, {shortened(answer.text, 200)!r}; "
+            f"the first one said {shortened(baseline.answer.text, 200)!r}"
+        )
+        self.prober.baseline = answer
+        return replace(baseline, answer=answer)
 
     async def _asked(self) -> Baseline:
         prober = self.prober

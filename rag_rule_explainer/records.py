@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import floor
 from typing import Literal
 
 from pydantic import JsonValue
@@ -40,13 +41,14 @@ class ProbeRecord:
 
     ``kept``: ids in the order shown. ``answers``: one per sample; empty where the replay failed
     (``error`` says how) or answers are not kept. ``verdicts``: by the kind of rule that asked.
+    ``votes``: of the samples, where they were put to the vote, by the kind of rule as well.
     ``latency``: seconds of the replay, None where the application did not run for it.
     """
 
     kept: tuple[str, ...]
     answers: tuple[Answer, ...] = ()
     verdicts: dict[RuleKind, Judgement] = field(default_factory=dict[RuleKind, Judgement])
-    votes: Votes | None = None
+    votes: dict[RuleKind, Votes] = field(default_factory=dict[RuleKind, Votes])
     latency: float | None = None
     error: str = ""
 
@@ -56,7 +58,8 @@ class Finding:
     """A rule in the user's terms, with what it rests on.
 
     ``observed`` and ``broken``: applicable subsets seen to hold and seen to break, of ``applicable`` in
-    all. ``minimal``: True where every rule with one source fewer was seen to break, False where one of
+    all. ``breaking``: the latter, by the ids kept, where a share of them is put up with, a hundred at the
+    most. ``minimal``: True where every rule with one source fewer was seen to break, False where one of
     them is a rule itself, None where the search ended before it was known. ``relation``: for conditions
     shared by both kinds, whether the same sources are implicated in both (absolute) or in this kind
     only (relative); None where the kinds use different conditions or only one was mined.
@@ -73,6 +76,7 @@ class Finding:
     sampling: str = ""
     minimal: bool | None = True
     relation: Relation | None = None
+    breaking: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.proved and (self.broken or self.observed != self.applicable):
@@ -82,6 +86,11 @@ class Finding:
     def proved(self) -> bool:
         """True iff every applicable subset was seen to hold."""
         return self.claim == "proved"
+
+    @property
+    def confidence(self) -> float:
+        """The share of the applicable subsets that were seen to hold (paper, rule definitions)."""
+        return self.observed / self.applicable
 
     @property
     def rule(self) -> str:
@@ -199,18 +208,25 @@ def past_tense(kind: RuleKind) -> str:
     return "retained" if kind is RuleKind.RETENTION else "omitted"
 
 
+def _percent(finding: Finding) -> str:
+    """Rounded down: 255 of 256 subsets are not 100 %."""
+    return f"{floor(finding.confidence * 1000) / 10:g} %"
+
+
 def evidence_of(finding: Finding) -> str:
     """What a finding rests on; the kinds of claim never read alike."""
     seen = f"{finding.observed} of {finding.applicable} subsets"
     sampling = printable(finding.sampling)
+    by_votes = f", {sampling}" if sampling else ""
     not_minimal = "; perhaps not minimal" if finding.minimal is None else ""
     wording = {
         "proved": f"proved on all {finding.applicable} subsets"
         if finding.applicable > 1
         else "proved on the only subset",
+        "confident": f"confidence {_percent(finding)}: held on {seen}{by_votes}",
         "tested": f"tested: {sampling or seen}",
         "voted": f"voted: {sampling or seen}",
         "relative": f"relative to the kept sources: held on {seen}",
-        "unverified": f"UNVERIFIED: held where tried, on {seen}",
+        "unverified": f"UNVERIFIED: held where tried, on {seen}{by_votes}",
     }
     return wording[finding.claim] + not_minimal

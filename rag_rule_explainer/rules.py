@@ -11,9 +11,9 @@ from typing import Literal
 
 from .lattice import Lattice, Mask
 
-ClaimStatus = Literal["proved", "tested", "voted", "relative", "unverified"]
-"""What a claim rests on: every applicable subset; random ones, with a stated guarantee; majority
-votes; only the sources that were kept; nothing yet."""
+ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
+"""What a claim rests on: every applicable subset; a share of all of them; random ones, with a stated
+guarantee; majority votes; only the sources that were kept; nothing yet."""
 
 
 class RuleKind(str, Enum):

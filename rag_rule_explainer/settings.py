@@ -1,18 +1,21 @@
 """How to mine: everything about an explanation that is neither a live object nor the question."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
 from .errors import InvalidInput, TooManySources
-from .lattice import FAMILY_LIMIT, Lattice
-from .mining import Exhaustive, Miner, Mono, RuleSearch
+from .lattice import FAMILY_LIMIT, Lattice, Mask
+from .mining import CONFIDENCE_LIMIT, Confidence, Exhaustive, Miner, Mono, RuleSearch
 from .probing.limits import Limits
+from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices
 from .probing.retries import Retries
 from .rules import RuleKind
 from .storing.store import Store
+from .verdicts import Verdict
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
 MinerName: TypeAlias = Literal["auto", "exact", "exhaustive"]
@@ -33,6 +36,7 @@ class SettingsFields(TypedDict, total=False):
     rules: Rules
     miner: MinerName
     minimal: bool
+    noise: Noise
     limits: Limits
     prices: Prices | None
     concurrency: int
@@ -53,13 +57,14 @@ class Settings:
 
     ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
     "exhaustive" (all 2^n) or "auto". ``minimal=False`` reports all valid rules, not just the minimal
-    ones. ``limits``: caps on spending. ``prices``: of tokens, by model. ``concurrency``: most replays in
-    flight. ``timeout``: seconds one replay may take, or None. ``retries``: of replays that fail in a way
-    that may pass, and of a baseline that is not the user's own run, as a number or as ``Retries``.
-    ``speculate``: the most of all probes that may be wasted
-    on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed. ``lockstep``: probes go
-    out and are told in rounds, so that which ones are made depends on nothing but verdicts. ``seed``: of
-    whatever is drawn. ``check_repeatable``: replay the full set once more before mining.
+    ones. ``noise``: votes and confidence, where answers vary. ``limits``: caps on spending. ``prices``:
+    of tokens, by model. ``concurrency``: most replays in flight. ``timeout``: seconds one replay may
+    take, or None. ``retries``: of replays that fail in a way that may pass, and of a baseline that is
+    not the user's own run, as a number or as ``Retries``. ``speculate``: the most of all probes that
+    may be wasted on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed.
+    ``lockstep``: probes go out and are told in rounds, so that which ones are made depends on nothing
+    but verdicts. ``seed``: of whatever is drawn. ``check_repeatable``: replay the full set once more
+    before mining.
     ``reuse_answers=False``: an arrangement wanted by both kinds is replayed for each (less memory).
     ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
     "N/A".
@@ -72,6 +77,7 @@ class Settings:
     rules: Rules = "both"
     miner: MinerName = "auto"
     minimal: bool = True
+    noise: Noise = field(default_factory=Noise)
     limits: Limits = field(default_factory=Limits)
     prices: Prices | None = None
     concurrency: int = 8
@@ -92,6 +98,8 @@ class Settings:
             raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
         if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"limits is {self.limits!r}; give Limits(replays=...)")
+        if not isinstance(self.noise, Noise):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"noise is {self.noise!r}; give Noise(samples=...)")
         if not isinstance(self.store, (Store, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"store is {self.store!r}; give Store(url, namespace)")
         _positive("timeout", self.timeout)
@@ -127,25 +135,39 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A miner that was chosen: its name, why, and the limits that come with it."""
+    """A miner that was chosen: its name, why, and the limits that come with it.
+
+    ``share``: the confidence that its rules have at least; ``samples``: answers to a subset at the most.
+    """
 
     name: str
     reason: str
     limits: Limits
+    share: float = 1.0
+    samples: int = 1
 
     def miner(self, kind: RuleKind, *, minimal: bool) -> Miner:
         """The miner of one kind of rule."""
+        if self.name == "confidence":
+            return Confidence(kind, self.share, minimal)
         return Exhaustive(kind, minimal) if self.name == "exhaustive" else Mono(kind, minimal)
 
-    def search(self, kind: RuleKind, lattice: Lattice, settings: Settings) -> RuleSearch:
-        """A search for the rules of one kind."""
+    def search(
+        self,
+        kind: RuleKind,
+        lattice: Lattice,
+        settings: Settings,
+        known: Mapping[Mask, Verdict] | None = None,
+    ) -> RuleSearch:
+        """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
         # Who asks for everything at once has nothing left to guess.
-        speculate = 0.0 if self.name == "exhaustive" else settings.speculate
-        return RuleSearch(self.miner(kind, minimal=settings.minimal), lattice, speculate=speculate)
+        speculate = settings.speculate if self.name == "exact" else 0.0
+        miner = self.miner(kind, minimal=settings.minimal)
+        return RuleSearch(miner, lattice, known=known, speculate=speculate)
 
     def worst_case(self, sources: int) -> int:
         """Most replays it can come to: every subset, the baseline and the repeat check."""
-        everything = (1 << sources) + 2
+        everything = (1 << sources) * self.samples + 2
         cap = self.limits.replays
         return everything if cap is None else min(everything, cap)
 
@@ -157,14 +179,24 @@ def choose(settings: Settings, sources: int) -> Choice:
             f"{sources} sources have 2^{sources} subsets; an exact search takes at most "
             f"{FAMILY_LIMIT}. Retrieve fewer (a smaller top-k), or pass just the ones you suspect"
         )
+    share, samples = settings.noise.min_confidence, settings.noise.samples
+    if share < 1 and sources > CONFIDENCE_LIMIT:
+        raise TooManySources(
+            f"rules with a minimum confidence need a verdict on every subset, which is for at most "
+            f"{CONFIDENCE_LIMIT} sources, and these are {sources}. Retrieve fewer (a smaller top-k), or "
+            "leave min_confidence out"
+        )
     subsets = f"{sources} source{'s' * (sources != 1)}, at most {1 << sources} probes"
+    name = "exact" if settings.miner == "auto" else settings.miner
+    if share < 1:
+        name, subsets = "confidence", f"min_confidence={share:g}; {subsets}"
     if settings.miner != "auto":
-        return Choice(settings.miner, f"asked for; {subsets}", settings.limits)
+        return Choice(name, f"asked for; {subsets}", settings.limits, share, samples)
     if sources <= EXACT_UP_TO or settings.limits.replays is not None:
-        return Choice("exact", subsets, settings.limits)
+        return Choice(name, subsets, settings.limits, share, samples)
     capped = replace(settings.limits, replays=AUTO_REPLAYS)
     reason = f"{subsets}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
-    return Choice("exact", reason, capped)
+    return Choice(name, reason, capped, share, samples)
 
 
 def _positive(name: str, seconds: float | None) -> None:

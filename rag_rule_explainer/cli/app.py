@@ -11,6 +11,7 @@ from ..assuming import Assuming
 from ..errors import RagRuleError
 from ..printable import shortened
 from ..probing.limits import Limits
+from ..probing.noise import Noise
 from ..probing.retries import Retries
 from ..settings import DEFAULT_TIMEOUT, MOST_REPLAYS, Settings
 from ..version import __version__
@@ -32,6 +33,7 @@ from .options import (
     MaxReplays,
     MaxSeconds,
     MaxTokens,
+    MinConfidence,
     Miner,
     Model,
     Namespace,
@@ -43,9 +45,11 @@ from .options import (
     PricedModel,
     PriceOption,
     Question,
+    Recheck,
     RepeatCheck,
     RetriesOption,
     RulesOption,
+    Samples,
     ScopeOption,
     SecondsPerReplay,
     Sources,
@@ -54,6 +58,7 @@ from .options import (
     Temperature,
     Timeout,
     TopK,
+    VoteOption,
     WithoutSources,
     Yes,
 )
@@ -110,6 +115,10 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     retries: RetriesOption = _USUAL_RETRIES.most,
     speculate: Speculate = 0.0,
     lockstep: Lockstep = False,
+    samples: Samples = 1,
+    vote: VoteOption = None,
+    recheck: Recheck = 0,
+    min_confidence: MinConfidence = 1.0,
     store: StoreUrl = None,
     namespace: Namespace = None,
     answer_without_sources: WithoutSources = None,
@@ -133,6 +142,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
         retries=retries,
         speculate=speculate,
         lockstep=lockstep,
+        noise=Noise(samples, vote, recheck, min_confidence),
         store=parsed_store(store, namespace),
         check_repeatable=repeat_check,
         answer_without_sources=answer_without_sources,
@@ -178,6 +188,9 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: PricedModel = None,
     price: PriceOption = None,
     max_replays: MaxReplays = None,
+    samples: Samples = 1,
+    vote: VoteOption = None,
+    min_confidence: MinConfidence = 1.0,
     concurrency: Concurrency = 8,
     answer_tokens: AnswerTokens = _USUAL.answer_tokens,
     seconds_per_replay: SecondsPerReplay = _USUAL.seconds_per_replay,
@@ -192,6 +205,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
         rules=rules,
         miner=miner,
         limits=Limits(max_replays),
+        noise=Noise(samples, vote, min_confidence=min_confidence),
         prices=parsed_prices(price),
         concurrency=concurrency,
         check_repeatable=repeat_check,

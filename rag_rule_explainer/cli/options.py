@@ -7,6 +7,7 @@ import typer
 
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
+from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
 from ..settings import MinerName, Rules
 from .conditions import SYNTAX
@@ -86,6 +87,19 @@ Timeout = Annotated[float | None, typer.Option(help="Seconds one replay may take
 RetriesOption = Annotated[int, typer.Option("--retries", min=0, help="Further tries of a failed replay.")]
 Speculate = Annotated[
     float, typer.Option(help="The most of all probes that may be wasted to be done sooner, e.g. 0.1.")
+]
+Samples = Annotated[
+    int, typer.Option(min=1, help="Answers to one subset at the most, where they are put to the vote.")
+]
+VoteOption = Annotated[
+    Vote | None,
+    typer.Option("--vote", help="Where and how; by default by majority at the border, with --samples."),
+]
+Recheck = Annotated[
+    int, typer.Option(min=0, help="Random subsets above each rule to put to the vote before it is told.")
+]
+MinConfidence = Annotated[
+    float, typer.Option(help="The share of its subsets that a rule must hold on, up to 12 sources.")
 ]
 Lockstep = Annotated[bool, typer.Option("--lockstep", help="Probe in rounds: always the same probes.")]
 StoreUrl = Annotated[

@@ -1,5 +1,6 @@
 """Decides what to probe next. Pure: no I/O, no clock, no threads."""
 
+from .confidence import CONFIDENCE_LIMIT, Confidence, superset_sums
 from .dual import dual
 from .exhaustive import Exhaustive, valid_rules
 from .mono import Mono
@@ -7,7 +8,9 @@ from .protocol import Ask, Miner, Mining, Wanted
 from .search import Evidence, RuleSearch
 
 __all__ = [
+    "CONFIDENCE_LIMIT",
     "Ask",
+    "Confidence",
     "Evidence",
     "Exhaustive",
     "Miner",
@@ -16,5 +19,6 @@ __all__ = [
     "RuleSearch",
     "Wanted",
     "dual",
+    "superset_sums",
     "valid_rules",
 ]

@@ -194,7 +194,7 @@ class Evidence:
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> None:
         self._lattice = lattice
-        flip = kind.flip(lattice)
+        self._flip = flip = kind.flip(lattice)
         self._masks = {
             wanted: [mask ^ flip for mask, seen in verdicts.items() if seen is wanted]
             for wanted in (Verdict.HOLDS, Verdict.BREAKS)
@@ -214,6 +214,11 @@ class Evidence:
     def broken(self, antecedent: Mask) -> int:
         """How many of them were seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
+
+    def breaking(self, antecedent: Mask) -> list[Mask]:
+        """The subsets among these that were seen to break, as masks."""
+        flip = self._flip
+        return [m ^ flip for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 
     def _count(self, verdict: Verdict, antecedent: Mask) -> int:
         if self._families:

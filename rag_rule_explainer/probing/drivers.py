@@ -48,11 +48,20 @@ async def drive(
                 workers.start_soon(work.worker)
     if work.error is not None:
         raise work.error
-    # Says nothing where every search is finished or stopped, as it is unless workers were cancelled.
-    work.stop_all("a replay was cancelled from inside the application")
+    if not all(search.finished or search.stop_reason for search in searches):
+        work.stop_all("a replay was cancelled from inside the application")
 
 
 Job = tuple[RuleSearch, Mask]
+
+
+async def once(jobs: Sequence[Job], probe: ProbeMask, *, stop: Stop | None = None) -> None:
+    """Probes these masks of these searches together, whether or not they have asked for them; errors as
+    in ``drive``."""
+    work = _Work([search for search, _ in jobs], probe, stop)
+    await work.in_step(jobs)
+    if work.error is not None:
+        raise work.error
 
 
 @dataclass(slots=True)

@@ -44,6 +44,10 @@ class Judging:
             # Not remembered: the next one who wants it may have more luck.
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
 
+    def turned(self, judgement: Judgement) -> Judgement:
+        """From the base's judgement to the predicate's, and back."""
+        return ~judgement if self.is_negation else judgement
+
     async def ask(self, case: Case) -> Judgement:
         """The judgement, asked for once per memo key. Raises what the predicate raises."""
         return await self._ask(self.base.memo_key(case), case)
@@ -53,8 +57,7 @@ class Judging:
             judgement = await self._asked(case)
         else:
             judgement, _ = await self._judgements.get(key, self._asked, case)
-        if self.is_negation:
-            judgement = ~judgement
+        judgement = self.turned(judgement)
         if key is not None:
             self._known[key] = judgement
         return judgement

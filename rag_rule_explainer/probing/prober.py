@@ -27,16 +27,32 @@ from .shelf import Shelf
 EMPTY = "the answer is empty"
 
 
+class Ballot(NamedTuple):
+    """The samples of one arrangement, and how one base predicate's votes on them came out.
+
+    ``telling``: a sample that voted with the outcome.
+    """
+
+    replies: tuple[Reply, ...]
+    holds: int
+    breaks: int
+    outcome: Judgement
+    telling: Reply
+
+
 class Probe(NamedTuple):
-    """One arrangement, replayed and judged."""
+    """One arrangement, replayed and judged; ``ballot``: where it was put to the vote."""
 
     arrangement: Arrangement
     reply: Reply
     judgement: Judgement
+    ballot: Ballot | None = None
 
     def without_answer(self) -> "Probe":
-        """The same, but for the answer's memory."""
-        return self._replace(reply=self.reply._replace(answer=None))
+        """The same, but for the answers' memory."""
+        silent = self.reply._replace(answer=None)
+        ballot = None if self.ballot is None else self.ballot._replace(replies=(), telling=silent)
+        return self._replace(reply=silent, ballot=ballot)
 
 
 class Prober:
@@ -79,7 +95,7 @@ class Prober:
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
-        if arrangement.sources or self._without_sources is None:
+        if self._without_sources is None or arrangement.sources:
             reply = await self.shelf.reply(arrangement, self._sample)
         else:
             reply = Reply(Answer(self._without_sources, note="answered without the application"))
@@ -87,6 +103,16 @@ class Prober:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
         case = Case(self.question, self.baseline, reply.answer, arrangement.sources, self._sources)
         return Probe(arrangement, reply, judging.known(case) or await judging.judge(case))
+
+    async def sample(self, arrangement: Arrangement, number: int) -> Reply:
+        """The reply of that number, from 0 on; the first is the one that is probed."""
+        if number == 0:
+            return await self.shelf.reply(arrangement, self._sample)
+        return await self.shelf.sample(arrangement, number, self._sample)
+
+    def answers_itself(self, arrangement: Arrangement) -> bool:
+        """True iff the application is not asked about it."""
+        return self._without_sources is not None and not arrangement.sources
 
     def stop(self, reason: str) -> None:
         """Nothing more is tried again."""

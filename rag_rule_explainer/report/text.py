@@ -158,7 +158,10 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
     yield from _spent("judge", spent.judge, spent.judge_cost)
     yield Text(printable(f"  miner: {explanation.miner.name} ({explanation.miner.reason})"))
     if explanation.complete:
-        yield Text("  complete: these are all the rules there are", style="green")
+        rest = (
+            "no other rule passed the votes" if explanation.voted else "these are all the rules there are"
+        )
+        yield Text(f"  complete: {rest}", style="green")
     else:
         why = explanation.why_incomplete
         yield Text(

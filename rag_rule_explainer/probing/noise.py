@@ -1,0 +1,105 @@
+"""How to stay right where models, or those who judge them, do not answer the same every time."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from ..errors import InvalidInput
+from .votes import Count, Majority, Sequential
+
+Vote: TypeAlias = Literal["border", "every", "sequential"]
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """``samples``: answers to one arrangement at the most; 1 for no votes.
+
+    ``vote``: "every" arrangement is decided by the majority of its samples, as in the paper; the "border"
+    alone is (the default): every subset is asked about once, and the majority is asked where it says that
+    the condition breaks, and on the own subset of every rule that would be printed; "sequential" decides
+    there by a sequential probability ratio test, with the error rates ``false_holds`` and
+    ``false_breaks`` for answers that hold with a share of ``margin`` above or below a half. What is
+    undecided after ``samples`` is UNKNOWN.
+
+    ``recheck``: so many random subsets that were asked about once are put to the vote above each rule
+    before it is printed.
+
+    ``min_confidence``: rules that hold on at least this share of the subsets they speak about, for up to
+    12 sources; 1 for all of them. It needs a verdict on every subset, so votes are taken on "every" one.
+
+    Raises InvalidInput for a value outside of these.
+    """
+
+    samples: int = 1
+    vote: Vote | None = None
+    recheck: int = 0
+    min_confidence: float = 1.0
+    false_holds: float = 0.01
+    false_breaks: float = 0.01
+    margin: float = 0.3
+
+    def __post_init__(self) -> None:
+        if type(self.samples) is not int or self.samples < 1:
+            raise InvalidInput(f"noise.samples is {self.samples!r}; give a whole number, at least 1")
+        if type(self.recheck) is not int or self.recheck < 0:
+            raise InvalidInput(f"noise.recheck is {self.recheck!r}; give a whole number, 0 for none")
+        if self.vote is not None and self.vote not in get_args(Vote):
+            raise InvalidInput(f"noise.vote is {self.vote!r}; give 'border', 'every' or 'sequential'")
+        _between("min_confidence", self.min_confidence, 0.0, 1.0, top=True)
+        _between("margin", self.margin, 0.0, 0.5)
+        for name in ("false_holds", "false_breaks"):
+            _between(name, getattr(self, name), 0.0, 0.5)
+        if self.samples == 1 and (self.vote or self.recheck):
+            raise InvalidInput("noise asks for votes of one sample; give samples=, such as 9")
+        if self.min_confidence < 1 and self.vote not in {None, "every"}:
+            raise InvalidInput(
+                "noise.min_confidence needs a verdict on every subset; leave vote out, or give 'every'"
+            )
+        if self.recheck and self.everywhere:
+            raise InvalidInput("noise.recheck is for votes at the border; here every subset has its own")
+        if self.vote == "sequential":
+            self._check_decidable()
+
+    def _check_decidable(self) -> None:
+        earliest = Sequential(10**9, self.false_holds, self.false_breaks, self.margin).soonest(0, 0)
+        if earliest > self.samples:
+            raise InvalidInput(
+                f"noise.samples is {self.samples}, and a sequential test with these error rates decides "
+                f"after {earliest} at the earliest; give more samples, higher rates or a wider margin"
+            )
+
+    @property
+    def votes(self) -> bool:
+        """Whether anything is put to a vote."""
+        return self.samples > 1
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether every subset is, rather than those at the border."""
+        return self.votes and (self.vote == "every" or self.min_confidence < 1)
+
+    @property
+    def count(self) -> Count:
+        """How the votes are counted."""
+        if self.vote == "sequential":
+            return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
+        return Majority(self.samples)
+
+    @property
+    def wording(self) -> str:
+        """What a rule rests on under these votes."""
+        if self.everywhere:
+            return f"majority of {self.samples} on every subset"
+        if self.vote == "sequential":
+            test = f"a sequential test of at most {self.samples} samples"
+            rates = f" (error rates {self.false_holds:g} and {self.false_breaks:g})"
+        else:
+            test, rates = f"majority of {self.samples}", ""
+        again = f", {self.recheck} of them above each rule once more by vote" if self.recheck else ""
+        return f"{test}{rates} at the border, other subsets asked once{again}"
+
+
+def _between(name: str, value: float, low: float, high: float, *, top: bool = False) -> None:
+    fits = type(value) in {int, float} and (low < value < high or (top and value == high))
+    if not fits:
+        upto = "at most" if top else "below"
+        raise InvalidInput(f"noise.{name} is {value!r}; give a number above {low:g} and {upto} {high:g}")

@@ -1,0 +1,70 @@
+"""After border-voted searches: puts to the vote what their rules hang on, until nothing changes.
+
+The searches asked once about every subset but those that said BREAKS. A false HOLDS survives there on the
+own subset of a minimal rule, which is therefore put to the vote before the rule is printed; if it falls,
+the search is run again on the verdicts that stand, and the rules above it become the candidates.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .findings import Strand
+from .lattice import Mask
+from .probing.noise import Noise
+from .rules import RuleKind
+from .settings import Choice, Settings
+from .sources import SourceSet
+from .verdicts import Verdict
+
+
+@dataclass(slots=True, repr=False)
+class Settling:
+    """What is still to be put to the vote."""
+
+    sources: SourceSet
+    settings: Settings
+    choice: Choice
+    _rechecked: set[tuple[RuleKind, Mask]] = field(default_factory=set[tuple[RuleKind, Mask]])
+
+    @property
+    def _noise(self) -> Noise:
+        return self.settings.noise
+
+    def wanted(self, strands: Iterable[Strand]) -> list[tuple[Strand, Mask]]:
+        """The subsets to put to the vote now: the own ones of rules, then random ones above them."""
+        strands = [strand for strand in strands if not strand.search.stop_reason]
+        own = [(strand, mask) for strand in strands for mask in self._own(strand)]
+        return own or [(strand, mask) for strand in strands for mask in self._above(strand)]
+
+    def renewed(self, strand: Strand) -> Strand:
+        """The same search on the verdicts that stand now; itself where the votes confirmed them all."""
+        known = strand.standing()
+        if known is None:
+            return strand
+        search = self.choice.search(strand.search.kind, self.sources.lattice, self.settings, known)
+        return strand.with_search(search)
+
+    def _own(self, strand: Strand) -> list[Mask]:
+        search = strand.search
+        own = (search.kind.subset(search.lattice, claim.antecedent) for claim in search.claims)
+        return [mask for mask in own if mask not in strand.ballots]
+
+    def _above(self, strand: Strand) -> list[Mask]:
+        """Random subsets above each rule that were asked about once, as many as are to be rechecked."""
+        search, chosen = strand.search, set[Mask]()
+        flip = search.kind.flip(search.lattice)
+        for claim in search.claims if self._noise.recheck else ():
+            if (search.kind, claim.antecedent) in self._rechecked:
+                continue
+            self._rechecked.add((search.kind, claim.antecedent))
+            draw = random.Random(f"{self.settings.seed} {search.kind.value} {claim.antecedent}")  # noqa: S311 -- no secret
+            once = [
+                mask
+                for mask, verdict in search.verdicts.items()
+                if verdict is Verdict.HOLDS
+                and mask not in strand.ballots
+                and (mask ^ flip) & claim.antecedent == claim.antecedent
+            ]
+            chosen.update(draw.sample(sorted(once), min(self._noise.recheck, len(once))))
+        return sorted(chosen)
