@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .assuming import Assuming
+    from .comparison import Comparison, diff
     from .display import ProgressBar
     from .errors import (
         AnswerNotRepeatable,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "assuming": ("Assuming",),
+    "comparison": ("Comparison", "diff"),
     "display": ("ProgressBar",),
     "errors": (
         "AnswerNotRepeatable",
@@ -89,6 +91,7 @@ __all__ = [
     "Assuming",
     "BaselineFailed",
     "Case",
+    "Comparison",
     "Estimate",
     "Explainer",
     "Explanation",
@@ -121,6 +124,7 @@ __all__ = [
     "condition",
     "consistent_with",
     "contains",
+    "diff",
     "equals",
     "matches",
     "same_answer",

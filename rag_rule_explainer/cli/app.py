@@ -15,6 +15,7 @@ from ..probing.retries import Retries
 from ..settings import DEFAULT_TIMEOUT, MOST_REPLAYS, Settings
 from ..version import __version__
 from .demo import demo
+from .differences import diff
 from .explain import estimate, explain
 from .options import (
     AnswerTokens,
@@ -23,7 +24,10 @@ from .options import (
     BaseUrl,
     Concurrency,
     Documents,
+    ExplanationFile,
+    FailOnOption,
     FrameworkOption,
+    IdOfOption,
     Input,
     InputKey,
     Json,
@@ -211,6 +215,23 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     estimate(request, settings, Assuming(answer_tokens, seconds_per_replay, model))
 
 
+@app.command("diff")
+def _diff(
+    a: ExplanationFile,
+    b: ExplanationFile,
+    fail_on: FailOnOption = "any",
+    id_of: IdOfOption = None,
+    json: Json = False,
+) -> None:
+    """Compare two explanations, as explain --json prints them: what became of A's rules in B.
+
+    Exits with 0 if nothing of what --fail-on asks for is different, with 1 if something is, with 2 for
+    bad input, and with 3 if it cannot be told: a search was stopped, a subset has no verdict, or the two
+    were not mined for the same rules.
+    """
+    raise typer.Exit(diff(a, b, fail_on, id_of, as_json=json))
+
+
 @app.callback(invoke_without_command=True)
 def _main(
     context: typer.Context,
@@ -224,7 +245,7 @@ def _main(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, or 130 after an interrupt."""
+    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff`` says."""
     try:
         code = app(args=arguments, standalone_mode=False)
     except RagRuleError as error:
