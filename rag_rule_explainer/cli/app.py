@@ -18,13 +18,14 @@ from .demo import demo
 from .differences import diff
 from .explain import estimate, explain
 from .options import (
+    After,
     AnswerTokens,
     App,
     BaselineFile,
     BaseUrl,
+    Before,
     Concurrency,
     Documents,
-    ExplanationFile,
     FailOnOption,
     FrameworkOption,
     IdOfOption,
@@ -217,17 +218,17 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
 @app.command("diff")
 def _diff(
-    a: ExplanationFile,
-    b: ExplanationFile,
+    a: Before,
+    b: After,
     fail_on: FailOnOption = "any",
     id_of: IdOfOption = None,
     json: Json = False,
 ) -> None:
-    """Compare two explanations, as explain --json prints them: what became of A's rules in B.
+    """Compare two explanations that explain --json printed: what became of A's rules in B.
 
-    Exits with 0 if nothing of what --fail-on asks for is different, with 1 if something is, with 2 for
-    bad input, and with 3 if it cannot be told: a search was stopped, a subset has no verdict, or the two
-    were not mined for the same rules.
+    Exit code 0: nothing of what --fail-on asks for; 1: something; 2: bad input;
+    3: it cannot be told, because a search was stopped, a subset has no verdict,
+    or one side did not mine the same rules.
     """
     raise typer.Exit(diff(a, b, fail_on, id_of, as_json=json))
 

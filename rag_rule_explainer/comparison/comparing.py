@@ -8,7 +8,7 @@ from ..errors import InvalidInput
 from ..explanation import Explanation
 from ..lattice import Lattice, Mask
 from ..printable import shortened
-from ..records import Finding
+from ..records import Finding, joined
 from ..rules import RuleKind
 from .comparison import Comparison
 from .matching import IdOf, Matching, matched
@@ -30,7 +30,8 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     Sources are the same where ``id_of`` (e.g. ``lambda source: source.metadata["url"]``) says so;
     without it, where id and text agree, else the id alone (unless it only counts: D1, D2, …), else the
     text alone. Of a kind that only one side mined, or that the sides mined for different conditions,
-    nothing is compared, and the comparison says so.
+    nothing is compared, and the comparison says so. A condition about the baseline (``same_answer``) is
+    about that of each side; ``answers`` has both.
 
     Raises InvalidInput where nothing can be compared, or it cannot be told which source is which.
     """
@@ -53,7 +54,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
         changes=tuple(change for pair in pairs for change in pair.changes()),
         unchanged=sum(pair.unchanged for pair in pairs),
         unsettled=tuple(each for p in pairs for side in (p.a, p.b) for each in side.unsettled()),
-        warnings=tuple(_warnings(a, b)),
+        warnings=tuple(_warnings(a, b, matching)),
     )
 
 
@@ -157,11 +158,17 @@ def _not_compared(a: Explanation, b: Explanation) -> Iterator[tuple[RuleKind, st
             yield kind, f"their conditions differ: {_brief(first)} in A, {_brief(second)} in B"
 
 
-def _warnings(a: Explanation, b: Explanation) -> Iterator[str]:
+def _warnings(a: Explanation, b: Explanation, matching: Matching) -> Iterator[str]:
     if a.question != b.question:
         yield f"the questions differ: {_brief(a.question)} in A, {_brief(b.question)} in B"
     if a.scope != b.scope:
         yield f"the sources are {a.scope} in A, {b.scope} in B"
+    names = matching.names
+    pinned_in_a = {names["A"][source.id] for source in a.sources if source.pinned}
+    pinned_in_b = {names["B"][source.id] for source in b.sources if source.pinned}
+    for letter, alone in (("A", pinned_in_a - pinned_in_b), ("B", pinned_in_b - pinned_in_a)):
+        if alone:
+            yield f"pinned in {letter} alone: {joined(sorted(alone))}"
     for letter, told in (("A", a), ("B", b)):
         yield from (f"{letter}: {warning}" for warning in told.warnings)
 

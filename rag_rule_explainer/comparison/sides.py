@@ -51,9 +51,8 @@ class Side:
         return tuple([rule for rule in self.rules if rule & antecedent == rule])
 
     def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """The smallest reported rules that name all of this, and more."""
-        larger = (rule for rule in self.rules if rule & antecedent == antecedent != rule)
-        return minimal(larger)
+        """The smallest reported rules that name all of this."""
+        return minimal(rule for rule in self.rules if rule & antecedent == antecedent)
 
     def broken(self, antecedent: Mask) -> Broken | None:
         """The probe that breaks it and keeps, or omits, least beside it; None where none is known."""
@@ -123,8 +122,8 @@ class Side:
         yield from told.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """The largest antecedent that a subset is about."""
-        mask = self._mask(kept) & self.units
+        """The largest antecedent that a subset is about; pinned sources in it make no difference."""
+        mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 
     def _mask(self, ids: Iterable[str]) -> Mask:

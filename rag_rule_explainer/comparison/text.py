@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 50
 """Changes of one sort; the rest is counted."""
 
+_MOST_OTHERS = 3
+"""Rules that one rule was replaced by."""
+
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
 
 
@@ -73,16 +76,15 @@ def _told(change: Change) -> str:
 
 
 def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) -> Iterator[str]:
-    if others:
-        adverb = "was" if side == "A" else "now"
-        yield f"{adverb} {' and '.join(_other(each, rule) for each in others[:5])}" + (
-            f" and {len(others) - 5} more" if len(others) > 5 else ""
-        )
     yield from change.why
     if change.broken:
         yield f"broken in {side} {_shown(change.broken)}"
     elif not (others or change.why):
         yield f"{side} is complete without it"
+    if others:
+        told = " and ".join(_other(each, rule) for each in others[:_MOST_OTHERS])
+        more = f" and {len(others) - _MOST_OTHERS} more" if len(others) > _MOST_OTHERS else ""
+        yield f"{'was' if side == 'A' else 'now'} {told}{more}"
 
 
 def _other(other: Finding, rule: Finding) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rag_rule_explainer import Answer, Explainer, Explanation, Source, contains
+from rag_rule_explainer import Answer, Comparison, Explainer, Explanation, Source, contains
 from rag_rule_explainer.testing import ScriptedReplay
+
+RETENTION: dict[str, Any] = {"rules": "retention"}
 
 
 def explained(
@@ -33,3 +35,7 @@ def explained(
 
 def needs(*names: str) -> Callable[[frozenset[str]], bool]:
     return lambda shown: shown.issuperset(names)
+
+
+def told(comparison: Comparison) -> list[str]:
+    return str(comparison).splitlines()
