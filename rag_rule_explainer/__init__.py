@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .assuming import Assuming
+    from .comparison import Comparison, diff
     from .display import ProgressBar
     from .errors import (
         AnswerNotRepeatable,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "assuming": ("Assuming",),
+    "comparison": ("Comparison", "diff"),
     "display": ("ProgressBar",),
     "errors": (
         "AnswerNotRepeatable",
@@ -110,6 +112,7 @@ __all__ = [
     "Assuming",
     "BaselineFailed",
     "Case",
+    "Comparison",
     "Estimate",
     "Explainer",
     "Explanation",
@@ -144,6 +147,7 @@ __all__ = [
     "condition",
     "consistent_with",
     "contains",
+    "diff",
     "equals",
     "is_valid",
     "json_path",

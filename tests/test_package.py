@@ -51,7 +51,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         rag_rule_explainer.Explaner  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["", ".Explainer", ".Explanation", ".contains"])
+@pytest.mark.parametrize("name", ["", ".Explainer", ".Explanation", ".contains", ".diff"])
 def test_importing_loads_no_framework(name: str) -> None:
     code = f"import rag_rule_explainer, sys; rag_rule_explainer{name or '.Source'}; print(*sys.modules)"
     loaded = set(python(code).split())

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..comparison import FailOn
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.noise import Vote
@@ -118,4 +119,13 @@ WithoutSources = Annotated[
 ]
 RepeatCheck = Annotated[bool, typer.Option(help="Replay all sources once more before mining.")]
 Yes = Annotated[bool, typer.Option("--yes", help=f"Do not ask before more than {ASK_ABOVE} replays.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")]
+Before = Annotated[Path, typer.Argument(metavar="A", help="A file that explain --json printed.")]
+After = Annotated[Path, typer.Argument(metavar="B", help="Another such file.")]
+FailOnOption = Annotated[
+    FailOn, typer.Option("--fail-on", help="Exit with 1 for gained rules, lost ones, or any difference.")
+]
+IdOfOption = Annotated[
+    str | None,
+    typer.Option("--id-of", metavar="KEY", help="Match sources by id, text, or a key of their metadata."),
+]

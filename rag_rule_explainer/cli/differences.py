@@ -1,0 +1,85 @@
+"""``rag-rules diff``: two explanations, read from files. All of it is untrusted input."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ..comparison import Comparison, FailOn
+from ..comparison import diff as compared
+from ..comparison.matching import IdOf
+from ..errors import InvalidInput
+from ..explanation import SCHEMA_VERSION, Explanation
+from ..printable import shortened
+from ..records import SourceRecord
+from .terminal import print_json, print_lines
+
+MOST_BYTES = 1 << 28
+"""What a file may hold; one with 4,096 probes of long answers stays far below."""
+
+_EXPECTED = "give a file that rag-rules explain --json printed"
+_CODES = {False: 0, True: 1, None: 3}
+
+
+def diff(a: Path, b: Path, fail_on: FailOn, id_of: str | None, *, as_json: bool) -> int:
+    """Compares and prints; gives the exit code. Raises InvalidInput for what is no explanation."""
+    before, after = load_explanation(a), load_explanation(b)
+    comparison = compared(before, after, id_of=None if id_of is None else _by(id_of))
+    # A reader that has gone away ends the output; the exit code is for somebody else.
+    with suppress(SystemExit):
+        _show(comparison, as_json=as_json)
+    return _CODES[comparison.fails(fail_on)]
+
+
+def load_explanation(path: Path) -> Explanation:
+    """The explanation in a file. Raises InvalidInput where it cannot be read or is none."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        raise InvalidInput(f"there is no {path}; {_EXPECTED}") from error
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{path} cannot be read: {told}; {_EXPECTED}") from error
+    if len(content) > MOST_BYTES:
+        raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MiB; {_EXPECTED}")
+    try:
+        return Explanation.model_validate_json(content.removeprefix(b"\xef\xbb\xbf"))
+    except ValidationError as error:
+        raise InvalidInput(f"{path}: {_complaint(error)}; {_EXPECTED}") from error
+
+
+def _complaint(error: ValidationError) -> str:
+    errors = error.errors(include_url=False)
+    for each in errors:
+        if each["loc"] == ("schema_version",) and each["type"] == "less_than_equal":
+            written = shortened(str(each["input"]), 20)
+            return (
+                f"it has schema {written}, this version reads up to {SCHEMA_VERSION}: upgrade the package"
+            )
+    place = "".join(f"{each}: " for each in errors[0]["loc"])
+    return shortened(f"{place}{errors[0]['msg']}", 300)
+
+
+def _by(key: str) -> IdOf:
+    """What a source is known by, as written on the command line."""
+
+    def identity(source: SourceRecord) -> str:
+        if key in {"id", "text"}:
+            return source.id if key == "id" else source.text
+        if key not in source.metadata:
+            known = ", ".join(map(repr, ("id", "text", *source.metadata)))
+            raise InvalidInput(f"--id-of {key!r}: source {source.id!r} has only {shortened(known, 200)}")
+        value = source.metadata[key]
+        return value if isinstance(value, str) else json.dumps(value)
+
+    return identity
+
+
+def _show(comparison: Comparison, *, as_json: bool) -> None:
+    if as_json:
+        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        print_json(json.dumps(comparison.model_dump(mode="json"), indent=2))
+    else:
+        print_lines(str(comparison).splitlines())

@@ -1,0 +1,177 @@
+"""Holds the rules of two explanations against each other. Costs no replay."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidInput
+from ..explanation import Explanation
+from ..lattice import Lattice, Mask
+from ..printable import shortened
+from ..records import Finding, joined
+from ..rules import RuleKind
+from .comparison import Comparison
+from .matching import IdOf, Matching, matched
+from .records import Change, What
+from .sides import Side
+
+_STRENGTH = {"proved": 2, "tested": 1, "voted": 1, "relative": 1, "unverified": 0}
+"""Claims of one strength differ in kind: neither is the weaker."""
+
+
+def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
+    """What became of the rules of ``a`` in ``b``.
+
+    A rule is called lost only where ``b`` denies it: a probe breaks it, or an exact search that is
+    complete did not find it. Where ``b`` neither reports nor denies it, it is *perhaps lost*. The same
+    goes for gained ones, the other way round. A rule that names a source which is none of ``b``'s is
+    compared by the sources that are, and marked.
+
+    Sources are the same where ``id_of`` (e.g. ``lambda source: source.metadata["url"]``) says so;
+    without it, where id and text agree, else the id alone (unless it only counts: D1, D2, …), else the
+    text alone. Of a kind that only one side mined, or that the sides mined for different conditions,
+    nothing is compared, and the comparison says so. A condition about the baseline (``same_answer``) is
+    about that of each side; ``answers`` has both.
+
+    Raises InvalidInput where nothing can be compared, or it cannot be told which source is which.
+    """
+    for side in (a, b):
+        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"diff compares explanations; it was given a {type(side).__name__}")
+    not_compared = dict(_not_compared(a, b))
+    compared = {kind: told for kind, told in a.predicates.items() if kind not in not_compared}
+    if not compared:
+        told = "; ".join(f"{kind.value} rules: {why}" for kind, why in not_compared.items())
+        raise InvalidInput(f"nothing can be compared ({told or 'neither side mined any rules'})")
+    matching = matched(a.sources, b.sources, id_of)
+    pairs = [_sides(a, b, kind, matching) for kind in compared]
+    return Comparison(
+        questions=(a.question, b.question),
+        answers=(a.baseline.text, b.baseline.text),
+        sources=matching.sources,
+        compared=compared,
+        not_compared=not_compared,
+        changes=tuple(change for pair in pairs for change in pair.changes()),
+        unchanged=sum(pair.unchanged for pair in pairs),
+        unsettled=tuple(each for p in pairs for side in (p.a, p.b) for each in side.unsettled()),
+        warnings=tuple(_warnings(a, b, matching)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Both sides of one kind."""
+
+    a: Side
+    b: Side
+
+    @property
+    def unchanged(self) -> int:
+        """How many rules both sides report alike."""
+        both = self.a.rules.keys() & self.b.rules.keys()
+        return sum(_became(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
+
+    def changes(self) -> Iterator[Change]:
+        """What differs: rules of A first, then those that B alone has."""
+        yield from _missed(self.a, self.b)
+        for rule, before in self.a.rules.items():
+            after = self.b.rules.get(rule)
+            what = after and _became(before, after)
+            if after and what:
+                yield Change(what, before.kind, (before,), (after,))
+        yield from map(_turned, _missed(self.b, self.a))
+
+
+def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -> _Pair:
+    lattice = Lattice(len(matching.sources))
+    bit_of = {source.name: lattice.bit(place) for place, source in enumerate(matching.sources)}
+    return _Pair(
+        Side("A", a, kind, matching.names["A"], bit_of),
+        Side("B", b, kind, matching.names["B"], bit_of),
+    )
+
+
+def _missed(own: Side, other: Side) -> Iterator[Change]:
+    """What became of the rules of one side that the other does not report, as if it came later."""
+    for rule, finding in own.rules.items():
+        if rule in other.rules:
+            continue
+        shared = rule & other.units
+        within = other.within(shared)
+        if within:
+            # It holds there as well, as part of a larger claim, which has its own entry if it is new.
+            yield from _less_certain(finding, within, own, other)
+            continue
+        broken, why = other.broken(shared), tuple(other.why_missing(rule))
+        if broken is None and not other.settled:
+            open_there = other.why_open(shared)
+            yield Change("perhaps lost", own.kind, (finding,), why=(*why, open_there))
+            continue
+        larger = tuple(other.rules[each] for each in other.beyond(rule))
+        what: What = "weakened" if larger else "lost"
+        yield Change(what, own.kind, (finding,), larger, broken, why)
+
+
+def _less_certain(finding: Finding, within: tuple[Mask, ...], own: Side, other: Side) -> Iterator[Change]:
+    best = max(within, key=lambda rule: _STRENGTH[other.rules[rule].claim])
+    after = other.rules[best]
+    if best in own.rules and _STRENGTH[after.claim] < _STRENGTH[finding.claim]:
+        yield Change("weakened", own.kind, (finding,), (after,))
+
+
+_TURNED: Mapping[What, What] = {
+    "lost": "gained",
+    "weakened": "strengthened",
+    "perhaps lost": "perhaps gained",
+}
+
+
+def _turned(change: Change) -> Change:
+    """The same, seen from the other side."""
+    what = _TURNED[change.what]
+    return Change(what, change.kind, change.after, change.before, change.broken, change.why)
+
+
+def _became(before: Finding, after: Finding) -> What | None:
+    """What became of a rule that both sides report; None where it rests on as much."""
+    first, second = _STRENGTH[before.claim], _STRENGTH[after.claim]
+    if first == second and before.claim != after.claim:
+        return "changed"
+    was, now = (first, _share(before)), (second, _share(after))
+    return None if was == now else "weakened" if now < was else "strengthened"
+
+
+def _share(finding: Finding) -> Fraction:
+    """Of the subsets that were tried, those that held."""
+    tried = finding.observed + finding.broken
+    return Fraction(finding.observed, tried) if tried else Fraction(0)
+
+
+def _not_compared(a: Explanation, b: Explanation) -> Iterator[tuple[RuleKind, str]]:
+    for kind in RuleKind:
+        first, second = a.predicates.get(kind), b.predicates.get(kind)
+        if first is None and second is None:
+            continue
+        if first is None or second is None:
+            yield kind, f"only {'A' if second is None else 'B'} mined them"
+        elif first != second:
+            yield kind, f"their conditions differ: {_brief(first)} in A, {_brief(second)} in B"
+
+
+def _warnings(a: Explanation, b: Explanation, matching: Matching) -> Iterator[str]:
+    if a.question != b.question:
+        yield f"the questions differ: {_brief(a.question)} in A, {_brief(b.question)} in B"
+    if a.scope != b.scope:
+        yield f"the sources are {a.scope} in A, {b.scope} in B"
+    names = matching.names
+    pinned_in_a = {names["A"][source.id] for source in a.sources if source.pinned}
+    pinned_in_b = {names["B"][source.id] for source in b.sources if source.pinned}
+    for letter, alone in (("A", pinned_in_a - pinned_in_b), ("B", pinned_in_b - pinned_in_a)):
+        if alone:
+            yield f"pinned in {letter} alone: {joined(sorted(alone))}"
+    for letter, told in (("A", a), ("B", b)):
+        yield from (f"{letter}: {warning}" for warning in told.warnings)
+
+
+def _brief(text: str) -> str:
+    return repr(shortened(text, 100))

@@ -1,0 +1,140 @@
+"""What one explanation says about the rules of one kind: reports them, denies them, or neither."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..explanation import Explanation
+from ..lattice import Mask, bits, minimal, smallest_first
+from ..records import Finding, joined
+from ..rules import RuleKind
+from ..verdicts import Verdict
+from .records import Broken, Letter, Unsettled
+
+_LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive"})
+"""Miners that, once complete, have found every rule there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One explanation's rules of one kind, as masks over the sources of both.
+
+    ``names``: of its sources, by its own ids; ``bit_of``: by name. ``units``: its sources that are not
+    pinned. ``settled``: what it neither reports nor contains a reported rule is no rule.
+    """
+
+    letter: Letter
+    explanation: Explanation
+    kind: RuleKind
+    names: Mapping[str, str]
+    bit_of: Mapping[str, Mask]
+    units: Mask = field(init=False)
+    rules: Mapping[Mask, Finding] = field(init=False)
+    settled: bool = field(init=False)
+    _broken: Sequence[tuple[Mask, Broken]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        told = self.explanation
+        units = self._mask(source.id for source in told.sources if not source.pinned)
+        retention = self.kind is RuleKind.RETENTION
+        found = told.retention_rules if retention else told.omission_rules
+        rules = {
+            self._mask(finding.sources): replace(finding, sources=self._named(finding.sources))
+            for finding in found
+        }
+        object.__setattr__(self, "units", units)
+        object.__setattr__(self, "rules", dict(sorted(rules.items(), key=_smallest_first)))
+        object.__setattr__(self, "settled", self._is_settled())
+        object.__setattr__(self, "_broken", sorted(self._non_rules(), key=_smallest_first))
+
+    def within(self, antecedent: Mask) -> tuple[Mask, ...]:
+        """The reported rules that name nothing else, smallest first."""
+        return tuple([rule for rule in self.rules if rule & antecedent == rule])
+
+    def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
+        """The smallest reported rules that name all of this."""
+        return minimal(rule for rule in self.rules if rule & antecedent == antecedent)
+
+    def broken(self, antecedent: Mask) -> Broken | None:
+        """The probe that breaks it and keeps, or omits, least beside it; None where none is known."""
+        return next((probe for wider, probe in self._broken if wider & antecedent == antecedent), None)
+
+    def why_open(self, antecedent: Mask) -> str:
+        """Why a rule that it neither reports nor denies may be one."""
+        open_here = [
+            entry
+            for entry in self.explanation.unresolved
+            if entry.kind is self.kind and self._antecedent(entry.kept) & antecedent == antecedent
+        ]
+        if open_here:
+            first = open_here[0]
+            kept = joined(self._named(first.kept)) or "no sources"
+            more = f", and {len(open_here) - 1} more" if len(open_here) > 1 else ""
+            return f"{self.letter} has no verdict with {kept} retained: {first.reason}{more}"
+        return self.why_unsettled
+
+    @property
+    def why_unsettled(self) -> str:
+        """Why it may have more rules than it reports."""
+        if not self.explanation.complete:
+            return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
+        return f"not found again in {self.letter}, whose miner does not look at every subset"
+
+    def unsettled(self) -> Iterator[Unsettled]:
+        """That it may have more rules than it reports, if so."""
+        if not self.settled:
+            yield Unsettled(self.letter, self.kind, self.why_unsettled)
+
+    def why_missing(self, antecedent: Mask) -> Iterator[str]:
+        """Which of its sources are no units here, and why not."""
+        here = set(self.names.values())
+        names = self._names_of(antecedent & ~self.units)
+        absent = [name for name in names if name not in here]
+        pinned = [name for name in names if name in here]
+        for told, why in ((absent, "not among the sources of"), (pinned, "pinned in")):
+            if told:
+                yield f"{joined(told)} {'is' if len(told) == 1 else 'are'} {why} {self.letter}"
+
+    def _names_of(self, mask: Mask) -> tuple[str, ...]:
+        """The names of a mask's sources, in the order of the comparison."""
+        wanted = set(bits(mask))
+        return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
+
+    def _is_settled(self) -> bool:
+        told = self.explanation
+        if told.miner.name not in _LOOK_AT_EVERYTHING:
+            return False
+        # Where something is left open, it is listed; so a kind of which nothing is has come to its end.
+        left_open = {entry.kind for entry in told.unresolved}
+        return told.complete or (bool(left_open) and self.kind not in left_open)
+
+    def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
+        """The antecedents that are seen broken. Those witnesses are left whose probes were not kept."""
+        known = self.names.keys()
+        told: dict[Mask, Broken] = {}
+        for witness in self.explanation.witnesses:
+            if witness.kind is self.kind and known >= set(witness.kept):
+                told[self._antecedent(witness.kept)] = Broken(self._named(witness.kept), witness.answer)
+        for probe in self.explanation.probes:
+            judged = probe.verdicts.get(self.kind)
+            if judged is not None and judged.verdict is Verdict.BREAKS:
+                answer = probe.answers[0].text if probe.answers else None
+                told[self._antecedent(probe.kept)] = Broken(self._named(probe.kept), answer)
+        yield from told.items()
+
+    def _antecedent(self, kept: Iterable[str]) -> Mask:
+        """The largest antecedent that a subset is about; pinned sources in it make no difference."""
+        mask = self._mask(kept)
+        return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
+
+    def _mask(self, ids: Iterable[str]) -> Mask:
+        mask = 0
+        for identity in ids:
+            mask |= self.bit_of.get(self.names.get(identity, ""), 0)
+        return mask
+
+    def _named(self, ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(self.names.get(identity, identity) for identity in ids)
+
+
+def _smallest_first(entry: tuple[Mask, object]) -> tuple[int, int]:
+    return smallest_first(entry[0])

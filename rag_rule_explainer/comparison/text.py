@@ -1,0 +1,103 @@
+"""A comparison as text, one line a rule. Whatever comes from outside goes through ``printable``."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..printable import printable, shortened
+from ..records import Finding, joined, past_tense
+from .records import Broken, Change, MatchedSource
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
+
+_MOST_SHOWN = 50
+"""Changes of one sort; the rest is counted."""
+
+_MOST_OTHERS = 3
+"""Rules that one rule was replaced by."""
+
+_ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
+
+
+def lines(comparison: "Comparison") -> Iterator[str]:
+    """What is to be read first, what changed, and what cannot be told."""
+    for warning in comparison.warnings:
+        yield _line("WARNING", warning)
+    if comparison.answers[0] != comparison.answers[1]:
+        first, second = (repr(shortened(answer, 200)) for answer in comparison.answers)
+        yield _line("answer", f"{first} in A, {second} in B")
+    yield from map(printable, _sources(comparison.sources))
+    yield _summary(comparison)
+    for what in _ORDER:
+        changes = [change for change in comparison.changes if change.what == what]
+        yield from (_line(what, _told(change)) for change in changes[:_MOST_SHOWN])
+        if len(changes) > _MOST_SHOWN:
+            yield f"{what}: … and {len(changes) - _MOST_SHOWN} more"
+    for kind, why in comparison.not_compared.items():
+        yield _line("not compared", f"{kind.value} rules: {why}")
+    for each in comparison.unsettled:
+        yield _line("inconclusive", f"{each.side} may have more {each.kind.value} rules: {each.why}")
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label}: {shortened(printable(text), 1200)}"
+
+
+def _summary(comparison: "Comparison") -> str:
+    counts = Counter(change.what for change in comparison.changes)
+    told = [f"{counts[what]} {what}" for what in _ORDER if counts[what]]
+    unchanged = f"{comparison.unchanged} unchanged"
+    return ", ".join([*told, unchanged]) if told else f"no rule differs, {unchanged}"
+
+
+def _sources(sources: Sequence[MatchedSource]) -> Iterator[str]:
+    only_a = [source.name for source in sources if source.b is None]
+    only_b = [source.name for source in sources if source.a is None]
+    renamed = [f"{each.a} is {each.b} in B" for each in sources if each.a and each.b and each.a != each.b]
+    edited = [source.name for source in sources if source.edited]
+    for label, told in (
+        ("only in A", only_a),
+        ("only in B", only_b),
+        ("renamed", renamed),
+        ("with another text in B", edited),
+    ):
+        if told:
+            more = f" and {len(told) - _MOST_SHOWN} more" if len(told) > _MOST_SHOWN else ""
+            yield f"sources {label}: {', '.join(told[:_MOST_SHOWN])}{more}"
+
+
+def _told(change: Change) -> str:
+    if change.what in {"strengthened", "gained", "perhaps gained"}:
+        (rule,), others, side = change.after, change.before, "A"
+    else:
+        (rule,), others, side = change.before, change.after, "B"
+    return f"{rule} — {'; '.join(_why(change, rule, others, side))}"
+
+
+def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) -> Iterator[str]:
+    yield from change.why
+    if change.broken:
+        yield f"broken in {side} {_shown(change.broken)}"
+    elif not (others or change.why):
+        yield f"{side} is complete without it"
+    if others:
+        told = " and ".join(_other(each, rule) for each in others[:_MOST_OTHERS])
+        more = f" and {len(others) - _MOST_OTHERS} more" if len(others) > _MOST_OTHERS else ""
+        yield f"{'was' if side == 'A' else 'now'} {told}{more}"
+
+
+def _other(other: Finding, rule: Finding) -> str:
+    """The evidence alone, where the sources are the same."""
+    if other.sources == rule.sources:
+        return f"[{other.evidence}]"
+    if not other.sources:
+        return f"always [{other.evidence}]"
+    verb = "is" if len(other.sources) == 1 else "are"
+    return f"whenever {joined(other.sources)} {verb} {past_tense(other.kind)} [{other.evidence}]"
+
+
+def _shown(broken: Broken) -> str:
+    kept = joined(broken.kept) or "no sources"
+    answer = "" if broken.answer is None else f": {shortened(broken.answer, 80)!r}"
+    return f"with {kept} retained{answer}"
