@@ -103,9 +103,19 @@ class Explanation(BaseModel):
     @property
     def voted(self) -> bool:
         """Whether verdicts were come by by votes: then nothing is proved."""
-        noise = self.settings.get("noise")
-        samples = noise.get("samples") if isinstance(noise, dict) else None
+        samples = self._noise.get("samples")
         return isinstance(samples, int) and samples > 1
+
+    @property
+    def min_confidence(self) -> float:
+        """The share of its subsets that a rule had to hold on; 1 where it was all of them."""
+        share = self._noise.get("min_confidence")
+        return share if isinstance(share, float) else 1.0
+
+    @property
+    def _noise(self) -> dict[str, JsonValue]:
+        noise = self.settings.get("noise")
+        return noise if isinstance(noise, dict) else {}
 
     @property
     def why_incomplete(self) -> str:

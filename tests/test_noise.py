@@ -23,6 +23,7 @@ from rag_rule_explainer import (
     Verdict,
     condition,
     contains,
+    diff,
     same_answer,
 )
 from rag_rule_explainer.report import as_text
@@ -305,3 +306,23 @@ def test_an_estimate_knows_of_votes(noise: Noise, rules: Any) -> None:
     assert estimate.best.replays <= real <= estimate.worst.replays
     if rules == "retention" and noise is BORDER:
         assert abs(estimate.typical.replays - real) <= 5
+
+
+class TestDiff:
+    def test_another_minimum_confidence_is_another_question(self) -> None:
+        exact = explained(Noisy(pair), Noise())
+        with pytest.raises(InvalidInput, match="minimum confidences differ"):
+            diff(exact, explained(Noisy(pair), Noise(min_confidence=0.9)))
+
+    def test_a_subset_that_breaks_does_not_deny_what_puts_up_with_it(self) -> None:
+        share, lone = Noise(min_confidence=0.9), {"D1", "D2", "D5", "D6"}
+        before = explained(Noisy(pair), share)
+        after = explained(Noisy(lambda ids: pair(ids) and set(ids) != lone), share)
+        (change,) = diff(before, after).changes
+        assert change.what == "weakened"
+        assert [rule.claim for rule in (*change.before, *change.after)] == ["proved", "confident"]
+        assert diff(before, before).clean
+
+    def test_what_only_votes_tell_is_weaker_than_a_proof(self) -> None:
+        (change,) = diff(explained(Noisy(pair), Noise()), explained(Noisy(pair), BORDER)).changes
+        assert change.what == "weakened"

@@ -15,7 +15,7 @@ from .matching import IdOf, Matching, matched
 from .records import Change, What
 from .sides import Side
 
-_STRENGTH = {"proved": 2, "tested": 1, "voted": 1, "relative": 1, "unverified": 0}
+_STRENGTH = {"proved": 2, "confident": 1, "tested": 1, "voted": 1, "relative": 1, "unverified": 0}
 """Claims of one strength differ in kind: neither is the weaker."""
 
 
@@ -154,6 +154,11 @@ def _not_compared(a: Explanation, b: Explanation) -> Iterator[tuple[RuleKind, st
             continue
         if first is None or second is None:
             yield kind, f"only {'A' if second is None else 'B'} mined them"
+        elif a.min_confidence != b.min_confidence:
+            yield (
+                kind,
+                f"their minimum confidences differ: {a.min_confidence} in A, {b.min_confidence} in B",
+            )
         elif first != second:
             yield kind, f"their conditions differ: {_brief(first)} in A, {_brief(second)} in B"
 

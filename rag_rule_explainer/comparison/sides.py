@@ -10,7 +10,7 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 from .records import Broken, Letter, Unsettled
 
-_LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive"})
+_LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 """Miners that, once complete, have found every rule there is."""
 
 
@@ -109,6 +109,8 @@ class Side:
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
         """The antecedents that are seen broken. Those witnesses are left whose probes were not kept."""
+        if self.explanation.min_confidence < 1:
+            return  # a rule may well break there
         known = self.names.keys()
         told: dict[Mask, Broken] = {}
         for witness in self.explanation.witnesses:

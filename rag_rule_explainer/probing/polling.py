@@ -8,7 +8,7 @@ import anyio
 from ..predicates import Predicate
 from ..predicates.text import same_wording
 from ..sources import Arrangement
-from ..verdicts import Answer, Case, Judgement, Verdict
+from ..verdicts import Answer, Judgement, Verdict
 from .judging import Judging
 from .limits import LimitReached
 from .memo import Memo
@@ -92,8 +92,7 @@ class Polling:
     async def _judged(self, reply: Reply, arrangement: Arrangement, judging: Judging) -> Judgement:
         if reply.answer is None:
             return Judgement(Verdict.UNKNOWN, reply.error)
-        prober = self._prober
-        case = Case(prober.question, prober.baseline, reply.answer, arrangement.sources)
+        case = self._prober.case(arrangement, reply.answer)
         return judging.turned(judging.known(case) or await judging.judge(case))
 
     async def _sampled(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:

@@ -101,8 +101,12 @@ class Prober:
             reply = Reply(Answer(self._without_sources, note="answered without the application"))
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
-        case = Case(self.question, self.baseline, reply.answer, arrangement.sources, self._sources)
+        case = self.case(arrangement, reply.answer)
         return Probe(arrangement, reply, judging.known(case) or await judging.judge(case))
+
+    def case(self, arrangement: Arrangement, answer: Answer) -> Case:
+        """What a predicate judges of an answer."""
+        return Case(self.question, self.baseline, answer, arrangement.sources, self._sources)
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
         """The reply of that number, from 0 on; the first is the one that is probed."""
