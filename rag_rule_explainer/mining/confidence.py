@@ -7,7 +7,8 @@ superset-sum (zeta) transform: n * 2^n additions for all 2^n antecedents togethe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import add
+from functools import lru_cache
+from struct import calcsize, pack, unpack
 
 from ..lattice import Lattice, Mask, minimal, smallest_first
 from ..rules import Claim, RuleKind
@@ -16,6 +17,9 @@ from .protocol import Ask, Mining, Wanted
 
 CONFIDENCE_LIMIT = 12
 """Most units: 4,096 verdicts."""
+
+_LANE = 32
+"""Bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +67,25 @@ def confident(
     ]
 
 
-def superset_sums(values: Sequence[int], size: int) -> list[int]:
-    """For every mask of ``size`` units, the sum of the values of all masks that contain it."""
-    sums = list(values)
+def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
+    """For every mask of ``size`` units, the sum of the counts of all masks that contain it.
+
+    Neither a count nor a sum may reach 2^32.
+    """
+    # All counts in one int, 32 bits each: an addition for all masks at once takes one operation.
+    layout = f"<{1 << size}I"
+    lanes = int.from_bytes(pack(layout, *counts), "little")
     for unit in range(size):
-        step = 1 << unit
-        # Slices do the additions; there are fewer of them in blocks for high bits, in strides for low.
-        if step * step <= len(sums):
-            for first in range(step):
-                low, high = slice(first, None, 2 * step), slice(first + step, None, 2 * step)
-                sums[low] = map(add, sums[low], sums[high])
-        else:
-            for first in range(0, len(sums), 2 * step):
-                low, high = slice(first, first + step), slice(first + step, first + 2 * step)
-                sums[low] = map(add, sums[low], sums[high])
-    return sums
+        lanes += (lanes >> (_LANE << unit)) & _lanes_without(unit, size)
+    return unpack(layout, lanes.to_bytes(calcsize(layout), "little"))
+
+
+@lru_cache(maxsize=128)
+def _lanes_without(unit: int, size: int) -> int:
+    """Ones in the lanes of the masks that lack the unit of this bit."""
+    run = _LANE << unit
+    pattern, width = (1 << run) - 1, 2 * run
+    while width < _LANE << size:
+        pattern |= pattern << width
+        width *= 2
+    return pattern

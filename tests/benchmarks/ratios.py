@@ -1,6 +1,7 @@
 """The rows of the one table that the benchmarks print."""
 
 import statistics
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -22,6 +23,8 @@ class Row(NamedTuple):
 
 
 ROWS: list[Row] = []
+STUDIES: dict[str, list[tuple[str, ...]]] = {}
+"""Tables of their own, by title: a heading, then rows."""
 
 
 def tell(title: str, ratio: float, bar: float | None = None, spread: str = "") -> None:
@@ -49,8 +52,12 @@ def table(rows: list[Row]) -> list[str]:
     for row in rows:
         bar = "" if row.bar is None else f"{row.bar:g}"
         cells.append((row.title, f"{row.ratio:.2f}", bar, row.verdict, row.spread))
+    return aligned(cells, ("<", ">", ">", "<", "<"))
+
+
+def aligned(cells: Sequence[tuple[str, ...]], sides: Sequence[str]) -> list[str]:
+    """Lines of cells, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    sides = ("<", ">", ">", "<", "<")
     return [
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths, strict=True))
         for line in cells
