@@ -19,6 +19,7 @@ from . import postgres, sqlite
 from .address import Address
 from .encoding import Corrupted
 from .failures import corrupted, failed, is_passing
+from .presence import Presence, presence_at
 from .rows import HotStatements
 from .schema import migrate, version_of
 
@@ -62,6 +63,10 @@ class Database:
     def now(self) -> float:
         """The time by the database's clock, in seconds since 1970."""
         return time.time() + self.ahead
+
+    def presence(self) -> Presence:
+        """Says who else is there; for one writer."""
+        return presence_at(self._address.dialect, self._address.identity)
 
     def connect(self) -> Connection:
         """A connection, to be used by one thread. Raises what SQLAlchemy raises."""

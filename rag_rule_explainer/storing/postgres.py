@@ -6,6 +6,7 @@ never wait for each other in a circle.
 """
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,13 +24,21 @@ _CLAIM = (
     " ON CONFLICT DO NOTHING"
 )
 _PUT = (
-    "UPDATE rag_rules_answers AS answers"
-    " SET answer = decode(given.answer, 'hex'), latency = given.latency, stored = %s,"
-    " owner = NULL, expires = NULL"
+    "INSERT INTO rag_rules_answers AS answers"
+    " (arrangement, sample, question, ids, answer, latency, stored)"
+    " SELECT given.key, given.sample, questions.id, decode(given.ids, 'hex'),"
+    " decode(given.answer, 'hex'), given.latency, %s"
     " FROM json_to_recordset(CAST(%s AS json))"
-    " AS given(key text, sample int, answer text, latency float8)"
-    ' WHERE answers.arrangement = given.key COLLATE "C" AND answers.sample = given.sample'
-    " AND answers.answer IS NULL"
+    " AS given(key text, sample int, question text, ids text, answer text, latency float8)"
+    " JOIN rag_rules_questions AS questions ON questions.digest = given.question"
+    ' ORDER BY given.key COLLATE "C", given.sample'
+    " ON CONFLICT (arrangement, sample) DO UPDATE"
+    " SET answer = excluded.answer, latency = excluded.latency, stored = excluded.stored,"
+    " owner = NULL, expires = NULL WHERE answers.answer IS NULL"
+)
+_KEYS = (
+    "SELECT arrangement, sample FROM rag_rules_answers"
+    " WHERE arrangement >= %s AND arrangement < %s LIMIT %s"
 )
 _READ = (
     "SELECT a.arrangement, a.sample, a.owner, a.expires, a.answer, a.latency"
@@ -58,12 +67,47 @@ def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Puts answers where there is a row without one; how many."""
+    """Puts answers where there is none yet; how many. A question that has no row gets none."""
     given = [
-        {"key": row.key[0], "sample": row.key[1], "answer": row.answer.hex(), "latency": row.latency}
+        {
+            "key": row.wish.key[0],
+            "sample": row.wish.key[1],
+            "question": row.wish.question.digest,
+            "ids": row.wish.ids.hex(),
+            "answer": row.answer.hex(),
+            "latency": row.latency,
+        }
         for row in rows
     ]
     return connection.exec_driver_sql(_PUT, (now, json.dumps(given))).rowcount
+
+
+def put_at_once(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
+    """The same as a transaction of its own, in one round trip."""
+    # Said to the driver: SQLAlchemy would take several round trips to go back.
+    driver: Any = connection.connection.dbapi_connection
+    driver.autocommit = True
+    try:
+        return put(connection, rows, now)
+    finally:
+        if not connection.invalidated:
+            connection.rollback()
+            driver.autocommit = False
+
+
+def forked(connection: Connection) -> None:
+    """In a child: lets go of the parent's connection, which would outlive the parent, locks and all."""
+    driver: Any = connection.connection.dbapi_connection
+    inherited = driver.fileno() if hasattr(driver, "fileno") else driver._usock.fileno()
+    # Not closed: who has the number later would be closed by what still believes to have it.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, inherited, inheritable=False)
+    os.close(nowhere)
+
+
+def keys(connection: Connection, prefix: str, most: int) -> Sequence[Any]:
+    """The keys of rows that begin with the prefix, but no more than ``most``."""
+    return connection.exec_driver_sql(_KEYS, (prefix, prefix + "g", most)).all()
 
 
 def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:

@@ -18,20 +18,29 @@ class ClaimRow(NamedTuple):
     expires: float
 
 
-class AnswerRow(NamedTuple):
-    """An answer for a row that is there."""
-
-    key: Key
-    answer: bytes
-    latency: float | None
-
-
 class Subject(NamedTuple):
     """A question that has answers, or a predicate that has judgements."""
 
     digest: str
     namespace: bytes
     text: bytes
+
+
+class Wish(NamedTuple):
+    """What somebody wants an answer to, or makes one to."""
+
+    key: Key
+    question: Subject
+    ids: bytes
+    lease: float
+
+
+class AnswerRow(Protocol):
+    """An answer to a wish."""
+
+    wish: Wish
+    answer: bytes
+    latency: float | None
 
 
 class HotStatements(Protocol):
@@ -42,7 +51,19 @@ class HotStatements(Protocol):
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """Puts answers where there is a row without one; how many."""
+        """Puts answers where there is none yet; how many. A question that has no row gets none."""
+        ...
+
+    def put_at_once(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
+        """The same as a transaction of its own, in one step. Outside of any other."""
+        ...
+
+    def forked(self, connection: Connection) -> None:
+        """In a child: lets go of the parent's connection without a word to the other end."""
+        ...
+
+    def keys(self, connection: Connection, prefix: str, most: int) -> Sequence[Any]:
+        """The keys of rows that begin with the prefix, but no more than ``most``."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:

@@ -7,6 +7,7 @@ statement would take longer than SQLite's.
 import json
 import sqlite3
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, cast
 
 from sqlalchemy import Connection
@@ -18,9 +19,22 @@ _CLAIM = (
     " SELECT ?, ?, id, ?, ?, ? FROM rag_rules_questions WHERE digest = ?"
     " ON CONFLICT DO NOTHING"
 )
-_PUT = (
-    "UPDATE rag_rules_answers SET answer = ?, latency = ?, stored = ?, owner = NULL, expires = NULL"
-    " WHERE arrangement = ? AND sample = ? AND answer IS NULL"
+_QUESTIONS = (
+    "SELECT q.digest, q.id FROM json_each(?) AS wanted"
+    " CROSS JOIN rag_rules_questions AS q ON q.digest = wanted.value"
+)
+_INSERT = "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, answer, latency, stored)"
+_UNLESS_ANSWERED = (
+    " ON CONFLICT (arrangement, sample) DO UPDATE"
+    " SET answer = excluded.answer, latency = excluded.latency, stored = excluded.stored,"
+    " owner = NULL, expires = NULL WHERE rag_rules_answers.answer IS NULL"
+)
+_PUT = _INSERT + " VALUES (?, ?, ?, ?, ?, ?, ?)" + _UNLESS_ANSWERED
+_MOST_AT_ONCE = 100
+"""Rows of one statement: older versions of SQLite take no more than 999 parameters."""
+_KEYS = (
+    "SELECT arrangement, sample FROM rag_rules_answers"
+    " WHERE arrangement >= ? AND arrangement < ? || 'g' LIMIT ?"
 )
 # CROSS JOIN: SQLite is to look every key up, whatever it thinks of the sizes.
 _READ = (
@@ -41,9 +55,46 @@ def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Puts answers where there is a row without one; how many."""
-    values = [(row.answer, row.latency, now, *row.key) for row in rows]
-    return driver_connection(connection).executemany(_PUT, values).rowcount
+    """Puts answers where there is none yet; how many. A question that has no row gets none."""
+    driver = driver_connection(connection)
+    wanted = {row.wish.question.digest for row in rows}
+    ids = dict(driver.execute(_QUESTIONS, (json.dumps([*wanted]),)).fetchall())
+    values = [
+        (*wish.key, ids[wish.question.digest], wish.ids, row.answer, row.latency, now)
+        for row in rows
+        for wish in (row.wish,)
+        if wish.question.digest in ids
+    ]
+    return driver.executemany(_PUT, values).rowcount if values else 0
+
+
+def put_at_once(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
+    """The same as a transaction of its own, in one step: Python's lock is free until it is committed."""
+    driver = driver_connection(connection)
+    if len(rows) > _MOST_AT_ONCE:
+        with driver:
+            begin(connection)
+            return put(connection, rows, now)
+    values: list[Any] = []
+    for row in rows:
+        key, question, ids, _ = row.wish
+        values += (*key, question.digest, ids, row.answer, row.latency, now)
+    return driver.execute(_put_at_once(len(rows)), values).rowcount
+
+
+@cache
+def _put_at_once(rows: int) -> str:
+    given = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * rows)
+    return (
+        f"{_INSERT} SELECT column1, column2, id, column4, column5, column6, column7"  # noqa: S608
+        f" FROM (VALUES {given}) CROSS JOIN rag_rules_questions ON digest = column3 WHERE true"
+        + _UNLESS_ANSWERED
+    )
+
+
+def keys(connection: Connection, prefix: str, most: int) -> Sequence[Any]:
+    """The keys of rows that begin with the prefix, but no more than ``most``."""
+    return driver_connection(connection).execute(_KEYS, (prefix, prefix, most)).fetchall()
 
 
 def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
@@ -54,6 +105,10 @@ def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
     """The judgements of these memos that are there."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
+
+
+def forked(connection: Connection) -> None:
+    """Nothing: a file ends with nobody."""
 
 
 def begin(connection: Connection) -> None:

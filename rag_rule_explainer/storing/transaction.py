@@ -7,13 +7,15 @@ from sqlalchemy import Connection
 
 from . import statements
 from .database import Database
+from .digests import beginning
 from .encoding import Corrupted, unpacked_number
 from .failures import corrupted
 from .flights import Batch, Flight, Landed
+from .grants import MOST_KNOWN
 from .owners import is_dead
-from .rows import AnswerRow, ClaimRow, Key
+from .rows import ClaimRow, Key, Wish
 from .schema import questions
-from .tickets import Put, Take
+from .tickets import Put
 
 _FARTHEST = 2 * 86_400.0
 """Seconds; no lease that this package grants ends later than that, whatever the clocks say."""
@@ -35,28 +37,52 @@ def perform(batch: Batch, connection: Connection, database: Database, owner: str
         statements.renew(connection, expiring, owner)
     memos = [recall.memo for recall in batch.recalls]
     recalled = dict(map(tuple, database.hot.recall(connection, memos))) if memos else {}
-    return Landed(standing, taken, recalled)
+    return Landed(standing, taken, recalled, _opened(batch.openings, connection, database))
+
+
+def _opened(openings: Iterable[str], connection: Connection, database: Database) -> dict[str, list[Key]]:
+    opened: dict[str, list[Key]] = {}
+    for question in openings:
+        rows = database.hot.keys(connection, beginning(question), MOST_KNOWN)
+        if len(rows) < MOST_KNOWN:
+            opened[question] = [(row[0], row[1]) for row in rows]
+    return opened
+
+
+def put_at_once(batch: Batch, connection: Connection, database: Database) -> bool:
+    """True iff the batch wants nothing but answers put, and they all are, and committed.
+
+    False where there is more to do, in a transaction that puts them again.
+    """
+    if batch.needs_more_than_puts:
+        return False
+    return database.hot.put_at_once(connection, batch.puts, database.now) == len(batch.puts)
+
+
+def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
+    """Makes claims of this owner's to answers that it makes already, where there are no rows yet."""
+    now = database.now
+    claims = [_claim_row(wish, now) for wish in wishes]
+    if database.hot.claim(connection, claims, owner) < len(claims):
+        statements.register(connection, questions, [wish.question for wish in wishes])
+        database.hot.claim(connection, claims, owner)
 
 
 def _put(
     puts: Sequence[Put], connection: Connection, database: Database, now: float
 ) -> dict[Key, object]:
-    rows = [AnswerRow(put.take.key, put.answer, put.latency) for put in puts]
-    if database.hot.put(connection, rows, now) == len(rows):
+    if database.hot.put(connection, puts, now) == len(puts):
         return {}
-    # Others were faster, or the rows were pruned.
-    ours = {put.take.key: put for put in puts}
+    # Others were faster, or the questions were pruned.
+    ours = {put.wish.key: put.answer for put in puts}
     found = _read(connection, database, ours)
-    vanished = [put for key, put in ours.items() if key not in found]
+    vanished = [put for put in puts if put.wish.key not in found]
     if vanished:
-        statements.register(connection, questions, [put.take.question for put in vanished])
-        again = [(AnswerRow(p.take.key, p.answer, p.latency), _claim_row(p.take, now)) for p in vanished]
-        statements.store_again(connection, again, now)
-        found |= _read(connection, database, [put.take.key for put in vanished])
+        statements.register(connection, questions, [put.wish.question for put in vanished])
+        database.hot.put(connection, vanished, now)
+        found = _read(connection, database, ours)
     return {
-        key: _answer_of(row, database)
-        for key, row in found.items()
-        if bytes(row[4] or b"") != ours[key].answer
+        key: _answer_of(row, database) for key, row in found.items() if bytes(row[4] or b"") != ours[key]
     }
 
 
@@ -71,9 +97,9 @@ def _claim(
     missing = [flight.first for flight in wanted if flight.key not in found]
     if missing:
         # The first answers to their questions: a claim refers to its question's row.
-        statements.register(connection, questions, [take.question for take in missing])
-        database.hot.claim(connection, [claims[take.key] for take in missing], owner)
-        found |= _read(connection, database, [take.key for take in missing])
+        statements.register(connection, questions, [wish.question for wish in missing])
+        database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
+        found |= _read(connection, database, [wish.key for wish in missing])
     return {
         key: row
         for key, row in (
@@ -111,5 +137,5 @@ def _read(connection: Connection, database: Database, keys: Iterable[Key]) -> di
     return {(row[0], row[1]): row for row in database.hot.read(connection, list(keys))}
 
 
-def _claim_row(take: Take, now: float) -> ClaimRow:
-    return ClaimRow(take.key, take.question.digest, take.ids, now + take.lease)
+def _claim_row(wish: Wish, now: float) -> ClaimRow:
+    return ClaimRow(wish.key, wish.question.digest, wish.ids, now + wish.lease)

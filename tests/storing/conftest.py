@@ -9,6 +9,7 @@ import pytest
 from rag_rule_explainer import Store
 from rag_rule_explainer.storing.opened import close_all
 from tests.postgres import Server, private_server
+from tests.storing.asking import among_others
 
 _numbers = itertools.count()
 
@@ -29,9 +30,15 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return server.fresh(f"store{next(_numbers)}")
 
 
-@pytest.fixture
-def store(url: str) -> Store:
-    return Store(url, "tests")
+@pytest.fixture(params=["alone", "among"])
+def store(request: pytest.FixtureRequest, url: str) -> Iterator[Store]:
+    """A store that nobody else uses, and one that somebody else has open."""
+    store = Store(url, "tests")
+    if request.param == "alone":
+        yield store
+        return
+    with among_others(store):
+        yield store
 
 
 @pytest.fixture(autouse=True)
