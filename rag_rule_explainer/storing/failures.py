@@ -50,18 +50,12 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
-def is_broken(error: BaseException) -> bool:
+def is_broken(error: Exception) -> bool:
     """True iff there is no connection any more, or none to be had."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
     return error.connection_invalidated or any(sign in message(error) for sign in signs)
-
-
-def leaves_the_session(error: BaseException) -> bool:
-    """True iff a server said what was wrong with a statement, and the connection is as good as before."""
-    state = _state(error.orig) if isinstance(error, DBAPIError) else ""
-    return bool(state) and not state.startswith(("08", "57P")) and not is_broken(error)
 
 
 def _is_locked(error: Exception) -> bool:

@@ -37,7 +37,7 @@ class Flight:
 class Batch:
     """What one transaction has to do, and who is told something without it.
 
-    ``openings``: digests of questions of which the keys of all rows would be of use.
+    ``openings``: questions, by digest, of which the keys of all rows are to be read.
     """
 
     puts: list[Put] = field(default_factory=list[Put])
@@ -52,12 +52,12 @@ class Batch:
     @property
     def needs_database(self) -> bool:
         """False where there is nothing to read or to write."""
-        return bool(self.puts) or self.needs_more_than_puts
+        return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
 
     @property
-    def needs_more_than_puts(self) -> bool:
+    def needs_more_than_puts_and_claims(self) -> bool:
         """True where there is something else to read or to write."""
-        return any((self.released, self.wanted, self.renewed, self.recalls, self.remembers))
+        return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class Landed:
     ``standing``: the rows of answers that were there before one was put. ``taken``: by key, the row of
     an answer, StoreFailed where it cannot be read, or None where another process makes it; the keys that
     are wanted and not in it are now this process's. ``recalled``: judgements by memo. ``opened``: keys of
-    all rows by question, where they are not too many.
+    rows by question.
     """
 
     standing: Mapping[Key, object] = field(default_factory=dict[Key, object])
@@ -117,10 +117,8 @@ class Flights:
         """Ends the flights whose answers are committed. The keys of claims that nobody waits for."""
         for put in batch.puts:
             key = put.wish.key
-            row = found.standing.get(key) if found.standing else None
+            row = found.standing.get(key)
             batch.told.append((put, row))
-            if self._grants.end(key) and key not in self._by_key:
-                continue  # which is nearly always so
             self._end(key, (put.answer, put.latency) if row is None else row, batch)
         unwanted: list[Key] = []
         for flight in batch.wanted:
@@ -141,6 +139,13 @@ class Flights:
             for question, keys in found.opened.items():
                 self._grants.open(question, [*keys, *self._by_key])
         return unwanted
+
+    def openings(self, batch: Batch) -> set[str]:
+        """The questions, by digest, of which it is worth knowing the keys of all rows."""
+        questions = (
+            {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
+        )
+        return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
         """From now on every claim is granted through the database; those that were not, so far."""
@@ -176,25 +181,23 @@ class Flights:
         else:
             flight = self._by_key[wish.key] = Flight(wish, [take])
             batch.wanted.append(flight)
-            if not self._grants.is_open(wish.question.digest):
-                batch.openings.add(wish.question.digest)
 
     def _release(self, key: Key, batch: Batch) -> None:
         flight = self._by_key.get(key)
-        if flight is not None and not flight.held:
-            return
+        if flight is None:
+            self._grants.end(key)
         # The row stays as it is where somebody else of this process makes the answer now.
-        if flight is not None and self._grant(flight, batch):
-            return
-        self._by_key.pop(key, None)
-        if not self._grants.end(key) and flight is not None:
-            batch.released.append(key)
+        elif flight.held and not self._grant(flight, batch):
+            del self._by_key[key]
+            if not self._grants.end(key):
+                batch.released.append(key)
 
     def _stop(self, batch: Batch) -> None:
-        for key, flight in list(self._by_key.items()):
+        for flight in list(self._by_key.values()):
             if flight not in batch.wanted:
-                batch.released += [key] * (flight.held and not self._grants.end(key))
-                self._end(key, StoreFailed("the store was closed; open it anew"), batch)
+                if flight.held and not self._grants.end(flight.key):
+                    batch.released.append(flight.key)
+                self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: Batch) -> bool:
         """Gives the claim to who has waited longest; False where nobody waits any more."""
@@ -209,7 +212,7 @@ class Flights:
     def _end(self, key: Key, outcome: object, batch: Batch) -> None:
         self._grants.end(key)
         flight = self._by_key.pop(key, None)
-        if flight is not None and flight.waiting:
+        if flight is not None:
             batch.told += [(take, _again(outcome)) for take in flight.waiting]
             flight.waiting.clear()
 

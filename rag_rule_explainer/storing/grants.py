@@ -1,12 +1,14 @@
 """Claims that need no database: granted where they are asked for, while this process is alone there."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from .rows import Key, Wish
 
 MOST_KNOWN = 250_000
 """Keys that are known at once: more would take more memory than they save time."""
+MOST_READ = 25_000
+"""Keys that are read to know a question's: more would take longer than they save time."""
 
 
 class Grants:
@@ -19,7 +21,7 @@ class Grants:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: set[str] = set()
+        self._questions: dict[str, bool] = {}  # whether they are open, or too large to be
         self._known: set[Key] = set()
         self._granted: dict[Key, Wish] = {}
 
@@ -30,7 +32,7 @@ class Grants:
         """Grants the claim, unless the database, or who else wants it, has to be asked."""
         key = wish.key
         with self._lock:
-            if wish.question.digest not in self._open or key in self._known or key in self._granted:
+            if not self._questions.get(wish.question.digest) or key in self._known:
                 return False
             self._known.add(key)
             self._granted[key] = wish
@@ -40,32 +42,32 @@ class Grants:
         """What was granted under the key; where nothing was, nothing will be."""
         with self._lock:
             wish = self._granted.get(key)
-            if wish is None:
+            if wish is None and self._questions:
                 self._known.add(key)
         return wish
 
-    def is_open(self, question: str) -> bool:
-        """True iff claims to answers of this question may be granted without the database."""
-        return question in self._open
+    def is_new(self, question: str) -> bool:
+        """True iff it is worth opening."""
+        return question not in self._questions
 
-    def open(self, question: str, keys: Iterable[Key]) -> None:
-        """From now on, claims to all other answers of the question are granted.
+    def open(self, question: str, keys: Collection[Key]) -> None:
+        """From now on, claims to other answers of the question are granted, unless there are too many.
 
         ``keys``: those that have a row, or are being made through the database.
         """
         with self._lock:
             if len(self._known) > MOST_KNOWN:
-                self._open.clear()
-                self._known = set()
-            self._known.update(keys)
-            self._known.update(self._granted)
-            self._open.add(question)
+                self._questions.clear()
+                self._known = set(self._granted)
+            self._questions[question] = len(keys) < MOST_READ
+            if self._questions[question]:
+                self._known.update(keys)
 
     def close(self) -> list[Wish]:
         """From now on, nothing is granted; what was, and is not ended yet."""
         with self._lock:
-            self._open.clear()
-            self._known = set()
+            self._questions.clear()
+            self._known = set(self._granted)
             return list(self._granted.values())
 
     def end(self, key: Key) -> bool:

@@ -1,56 +1,100 @@
-"""Whether others have the same database open: who is alone there needs no claims that they can see.
+"""The lock of a process that has a SQLite file open: on a file beside it, which must not be deleted.
 
-The protocol, which is the same for a file and for a server:
-
-1. Whoever works on a database holds a lock on being there: an exclusive one (alone), or a shared one
-   (among others). A newcomer tries the exclusive one once, then asks for a shared one until it is given.
-2. Who is alone looks for newcomers a few times a second. Where there is one, it
-   grants nothing any more that is not a claim in the database, commits a claim for everything it has
-   granted so far, and only then gives up its lock; it comes back as a newcomer itself.
-
-So nobody works beside answers in the making that have no claim. Locks die with their processes: of one
-that is killed before its claims are committed, nothing is in the making either.
+Not on the database itself: SQLite has locks of its own there, and on some systems they would meet.
 """
 
-from typing import Protocol
+import contextlib
+import errno
+import os
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows, whose locks are never shared ones
+    _fcntl = None
+_locks: Any = _fcntl
+
+_SUFFIX = ".users"
+_NONE_THERE = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
+_HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
-class Presence(Protocol):
-    """The lock of one process at one database. Belongs to the writer's thread."""
+class Presence:
+    """A lock on a file whose length says how often it was asked for since somebody was alone.
 
-    def try_alone(self, connection: Connection) -> bool:
+    ``database``: its path. Where there are no such locks, there is always somebody else.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._database = Path(database)
+        self._path = Path(database + _SUFFIX)
+        self._file: int | None = None
+        self._inode = (0, 0)
+
+    def try_alone(self) -> bool:
         """Holds the exclusive lock, if nobody holds any."""
-        ...
+        if _locks is None or not self._locked(_locks.LOCK_EX):
+            return False
+        os.ftruncate(self._opened(), 0)
+        return True
 
-    def try_among(self, connection: Connection) -> bool:
+    def try_among(self) -> bool:
         """Holds a shared lock, unless somebody is alone; then says to that one that it is asked for."""
-        ...
+        if _locks is None or self._locked(_locks.LOCK_SH):
+            return True
+        os.write(self._opened(), b"?")
+        return False
 
-    def is_asked_for(self, connection: Connection) -> bool:
+    def is_asked_for(self) -> bool:
         """True iff somebody may be waiting for this one not to be alone any more."""
-        ...
+        try:
+            found = self._path.stat()
+        except OSError:
+            return True
+        # Where it was deleted and made anew, newcomers see nothing of this lock.
+        return found.st_size > 0 or (found.st_dev, found.st_ino) != self._inode
 
-    def leave(self, connection: Connection) -> None:
-        """Gives the lock back."""
-        ...
+    def leave(self) -> None:
+        """Gives the lock back; in a forked child, lets go of it and leaves it to the parent."""
+        # Closing does both: unlocking would unlock the parent's as well.
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
 
-    def lost(self) -> bool:
-        """The connection is gone; True iff the lock is gone with it."""
-        ...
+    def _locked(self, kind: int) -> bool:
+        """True iff it has the lock now, on the file that is there now; and where nobody can have one."""
+        try:
+            _locks.flock(self._opened(), kind | _locks.LOCK_NB)
+        except OSError as error:
+            if error.errno in _NONE_THERE:
+                return kind == _locks.LOCK_SH
+            if error.errno not in _HELD:
+                raise
+            self._reopen_if_gone()
+            return False
+        return self._reopen_if_gone()
 
-    def forked(self) -> None:
-        """In a child: lets go of what belongs to the parent, which keeps it."""
-        ...
+    def _reopen_if_gone(self) -> bool:
+        """False where the file that is open is not the one that newcomers would open."""
+        with contextlib.suppress(OSError):
+            found = self._path.stat()
+            if (found.st_dev, found.st_ino) == self._inode:
+                return True
+        self.leave()
+        return False
 
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            found = os.fstat(self._file)
+            self._inode = found.st_dev, found.st_ino
+            self._share(self._file, found.st_mode)
+        return self._file
 
-def presence_at(dialect: str, target: str) -> Presence:
-    """The presence at the database of an address."""
-    if dialect == "sqlite":
-        from .presence_file import FilePresence
-
-        return FilePresence(target + ".users")
-    from .presence_server import ServerPresence
-
-    return ServerPresence()
+    def _share(self, file: int, mode: int) -> None:
+        """Whoever may write the database is to have a lock."""
+        with contextlib.suppress(OSError):  # somebody else's file, who has done so
+            database = self._database.stat().st_mode
+            if mode != database:
+                os.fchmod(file, database & 0o777)

@@ -46,24 +46,26 @@ class AnswerRow(Protocol):
 class HotStatements(Protocol):
     """What runs for every probe, written for one kind of database."""
 
+    def at_once(
+        self,
+        connection: Connection,
+        puts: Sequence[AnswerRow],
+        claims: Sequence[ClaimRow],
+        owner: str,
+        now: float,
+    ) -> bool:
+        """Puts answers and makes claims in a transaction of its own; True iff they are all there now.
+
+        Else there is more to do, in another transaction, which puts and claims them again.
+        """
+        ...
+
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
         """Inserts claims where there is no row yet; how many."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
         """Puts answers where there is none yet; how many. A question that has no row gets none."""
-        ...
-
-    def put_at_once(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """The same as a transaction of its own, in one step. Outside of any other."""
-        ...
-
-    def forked(self, connection: Connection) -> None:
-        """In a child: lets go of the parent's connection without a word to the other end."""
-        ...
-
-    def keys(self, connection: Connection, prefix: str, most: int) -> Sequence[Any]:
-        """The keys of rows that begin with the prefix, but no more than ``most``."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:

@@ -32,10 +32,6 @@ _UNLESS_ANSWERED = (
 _PUT = _INSERT + " VALUES (?, ?, ?, ?, ?, ?, ?)" + _UNLESS_ANSWERED
 _MOST_AT_ONCE = 100
 """Rows of one statement: older versions of SQLite take no more than 999 parameters."""
-_KEYS = (
-    "SELECT arrangement, sample FROM rag_rules_answers"
-    " WHERE arrangement >= ? AND arrangement < ? || 'g' LIMIT ?"
-)
 # CROSS JOIN: SQLite is to look every key up, whatever it thinks of the sizes.
 _READ = (
     "SELECT a.arrangement, a.sample, a.owner, a.expires, a.answer, a.latency FROM json_each(?) AS wanted"
@@ -68,18 +64,24 @@ def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
     return driver.executemany(_PUT, values).rowcount if values else 0
 
 
-def put_at_once(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """The same as a transaction of its own, in one step: Python's lock is free until it is committed."""
-    driver = driver_connection(connection)
-    if len(rows) > _MOST_AT_ONCE:
-        with driver:
-            begin(connection)
-            return put(connection, rows, now)
+def at_once(
+    connection: Connection,
+    puts: Sequence[AnswerRow],
+    claims: Sequence[ClaimRow],
+    owner: str,  # noqa: ARG001 -- of claims, which take a transaction of several statements
+    now: float,
+) -> bool:
+    """True iff there were only answers to put, not too many, and they are all there now, and committed.
+
+    In one step, so that Python's lock is free until it is done.
+    """
+    if claims or len(puts) > _MOST_AT_ONCE:
+        return False
     values: list[Any] = []
-    for row in rows:
+    for row in puts:
         key, question, ids, _ = row.wish
         values += (*key, question.digest, ids, row.answer, row.latency, now)
-    return driver.execute(_put_at_once(len(rows)), values).rowcount
+    return driver_connection(connection).execute(_put_at_once(len(puts)), values).rowcount == len(puts)
 
 
 @cache
@@ -92,11 +94,6 @@ def _put_at_once(rows: int) -> str:
     )
 
 
-def keys(connection: Connection, prefix: str, most: int) -> Sequence[Any]:
-    """The keys of rows that begin with the prefix, but no more than ``most``."""
-    return driver_connection(connection).execute(_KEYS, (prefix, prefix, most)).fetchall()
-
-
 def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
     """The rows of these keys that are there."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
@@ -105,10 +102,6 @@ def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
     """The judgements of these memos that are there."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
-
-
-def forked(connection: Connection) -> None:
-    """Nothing: a file ends with nobody."""
 
 
 def begin(connection: Connection) -> None:

@@ -58,6 +58,15 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
 
 
+def keys(connection: Connection, prefix: str, most: int) -> list[Key]:
+    """The keys of rows that begin with the prefix, but no more than ``most``."""
+    begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # which no digit reaches
+    found = connection.execute(
+        select(answers.c.arrangement, answers.c.sample).where(begin_so).limit(most)
+    )
+    return [(arrangement, sample) for arrangement, sample in found]
+
+
 def _bound(key: Key, **more: Any) -> dict[str, Any]:
     return {"key": key[0], "number": key[1], **more}
 

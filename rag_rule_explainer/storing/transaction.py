@@ -10,8 +10,8 @@ from .database import Database
 from .digests import beginning
 from .encoding import Corrupted, unpacked_number
 from .failures import corrupted
-from .flights import Batch, Flight, Landed
-from .grants import MOST_KNOWN
+from .flights import Batch, Landed
+from .grants import MOST_READ
 from .owners import is_dead
 from .rows import ClaimRow, Key, Wish
 from .schema import questions
@@ -22,8 +22,37 @@ _FARTHEST = 2 * 86_400.0
 
 
 def perform(batch: Batch, connection: Connection, database: Database, owner: str) -> Landed:
-    """Does what the batch wants. Safe to do twice, where it is not known whether it was committed."""
+    """Does what the batch wants, and commits it.
+
+    Safe to do twice, where it is not known whether it was committed.
+    """
     now = database.now
+    claims = [_claim_row(flight.first, now) for flight in batch.wanted]
+    only_common = not batch.needs_more_than_puts_and_claims
+    if only_common and database.hot.at_once(connection, batch.puts, claims, owner, now):
+        return Landed()
+    with connection.begin():
+        return _performed(batch, claims, connection, database, owner, now)
+
+
+def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
+    """Commits claims of this owner's to answers that it makes already, where there are no rows yet."""
+    now = database.now
+    claims = [_claim_row(wish, now) for wish in wishes]
+    with connection.begin():
+        if database.hot.claim(connection, claims, owner) < len(claims):
+            statements.register(connection, questions, [wish.question for wish in wishes])
+            database.hot.claim(connection, claims, owner)
+
+
+def _performed(
+    batch: Batch,
+    claims: Sequence[ClaimRow],
+    connection: Connection,
+    database: Database,
+    owner: str,
+    now: float,
+) -> Landed:
     standing = _put(batch.puts, connection, database, now) if batch.puts else {}
     if batch.released:
         statements.release(connection, batch.released, owner)
@@ -31,41 +60,18 @@ def perform(batch: Batch, connection: Connection, database: Database, owner: str
         statements.remember(
             connection, [(each.memo, each.predicate, each.judgement) for each in batch.remembers], now
         )
-    taken = _claim(batch.wanted, connection, database, owner) if batch.wanted else {}
+    wishes = [flight.first for flight in batch.wanted]
+    taken = _claim(wishes, claims, connection, database, owner) if wishes else {}
     if batch.renewed:
         expiring = [(flight.key, now + flight.first.lease) for flight in batch.renewed]
         statements.renew(connection, expiring, owner)
     memos = [recall.memo for recall in batch.recalls]
     recalled = dict(map(tuple, database.hot.recall(connection, memos))) if memos else {}
-    return Landed(standing, taken, recalled, _opened(batch.openings, connection, database))
-
-
-def _opened(openings: Iterable[str], connection: Connection, database: Database) -> dict[str, list[Key]]:
-    opened: dict[str, list[Key]] = {}
-    for question in openings:
-        rows = database.hot.keys(connection, beginning(question), MOST_KNOWN)
-        if len(rows) < MOST_KNOWN:
-            opened[question] = [(row[0], row[1]) for row in rows]
-    return opened
-
-
-def put_at_once(batch: Batch, connection: Connection, database: Database) -> bool:
-    """True iff the batch wants nothing but answers put, and they all are, and committed.
-
-    False where there is more to do, in a transaction that puts them again.
-    """
-    if batch.needs_more_than_puts:
-        return False
-    return database.hot.put_at_once(connection, batch.puts, database.now) == len(batch.puts)
-
-
-def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
-    """Makes claims of this owner's to answers that it makes already, where there are no rows yet."""
-    now = database.now
-    claims = [_claim_row(wish, now) for wish in wishes]
-    if database.hot.claim(connection, claims, owner) < len(claims):
-        statements.register(connection, questions, [wish.question for wish in wishes])
-        database.hot.claim(connection, claims, owner)
+    opened = {
+        question: statements.keys(connection, beginning(question), MOST_READ)
+        for question in batch.openings
+    }
+    return Landed(standing, taken, recalled, opened)
 
 
 def _put(
@@ -87,14 +93,17 @@ def _put(
 
 
 def _claim(
-    wanted: Sequence[Flight], connection: Connection, database: Database, owner: str
+    wishes: Sequence[Wish],
+    rows: Sequence[ClaimRow],
+    connection: Connection,
+    database: Database,
+    owner: str,
 ) -> dict[Key, object]:
-    now = database.now
-    claims = {flight.key: _claim_row(flight.first, now) for flight in wanted}
-    if database.hot.claim(connection, list(claims.values()), owner) == len(claims):
+    if database.hot.claim(connection, rows, owner) == len(rows):
         return {}
+    claims = {row.key: row for row in rows}
     found = _read(connection, database, claims)
-    missing = [flight.first for flight in wanted if flight.key not in found]
+    missing = [wish for wish in wishes if wish.key not in found]
     if missing:
         # The first answers to their questions: a claim refers to its question's row.
         statements.register(connection, questions, [wish.question for wish in missing])

@@ -8,8 +8,7 @@ import contextlib
 import sqlite3
 import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
@@ -18,15 +17,15 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StoreFailed
-from .database import Database, patiently
-from .failures import failed, is_broken, is_passing, leaves_the_session
+from .database import Database, Result, patiently
+from .failures import failed, is_broken, is_passing
 from .flights import Batch, Flights, Landed
 from .grants import Grants
 from .owners import new_owner, retire
 from .rows import Wish
-from .stay import LOOK, Stay
+from .stay import Stay
 from .tickets import Release, Stop, Ticket, Wanted, tell
-from .transaction import claim_all, perform, put_at_once
+from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
@@ -49,11 +48,10 @@ class Writer:
         self._queue: SimpleQueue[Wanted] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
-        self._stay = Stay(self._presence, self._flights)
+        self._stay = Stay(self._presence, self._flights, self._claim)
         self._connection: Connection | None = None
         self._stopped = False
         self._served = 0
-        self._looked = 0.0
         self._thread = threading.Thread(target=self._run, name="rag-rule-store", daemon=True)
         self._thread.start()
 
@@ -80,9 +78,7 @@ class Writer:
         """In a child, where the thread is not: what is the parent's is let go of."""
         self._stopped = True
         self.grants.forked()
-        self._presence.forked()
-        if self._connection is not None:
-            self.database.hot.forked(self._connection)
+        self._stay.leave()
 
     def _run(self) -> None:
         try:
@@ -92,7 +88,8 @@ class Writer:
         finally:
             self._stopped = True
             self._flights.closed()
-            self._leave()
+            self._stay.leave()
+            self._disconnect()
             self._refuse()
 
     def _refuse(self) -> None:
@@ -103,9 +100,7 @@ class Writer:
 
     def _next(self) -> list[Wanted]:
         """What is queued; waits for something, or for the time at which there may be something to do."""
-        due = self._flights.due
-        if not self._stay.is_away or not self._flights.are_over:
-            due = min(due, time.monotonic() + LOOK)
+        due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
@@ -119,18 +114,11 @@ class Writer:
         return wanted
 
     def _look(self) -> None:
-        """Lets newcomers in, and leaves where nothing is to be done."""
         now = time.monotonic()
         # Not for every commit: any call to the system gives the interpreter's lock away.
-        if now < self._looked + LOOK or (self._stay.is_away and self._flights.are_over):
-            return
-        self._looked = now
-        try:
-            with self._connected() as connection:
-                self._stay.look(connection, self._claim)
-                self._stay.leave_if_idle(connection)
-        except (SQLAlchemyError, sqlite3.Error, OSError):
-            return  # the next look tries again
+        if now >= self._stay.due:
+            with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError):
+                self._stay.look(now)
 
     def _serve(self, wanted: list[Wanted]) -> None:
         batch = self._flights.board(wanted, time.monotonic())
@@ -150,46 +138,28 @@ class Writer:
             self._queue.put(Release(key))
 
     def _transaction(self, batch: Batch) -> Landed:
-        with self._connected() as connection:
-            if not self._flights.alone:
-                batch.openings.clear()
-            if put_at_once(batch, connection, self.database):
-                landed = Landed()
-            else:
-                with connection.begin():
-                    landed = perform(batch, connection, self.database, self.owner)
-        self.commits += 1
-        return landed
+        self._stay.begin()
+        batch.openings = self._flights.openings(batch)
+        return self._committed(partial(perform, batch))
 
     def _claim(self, wishes: list[Wish]) -> None:
-        with self._connected() as connection, connection.begin():
-            claim_all(wishes, connection, self.database, self.owner)
-        self.commits += 1
+        self._committed(partial(claim_all, wishes))
 
-    @contextmanager
-    def _connected(self) -> Generator[Connection, None, None]:
-        """The connection, while this process is there; given up where it may be of no use any more."""
+    def _committed(self, work: Callable[[Connection, Database, str], Result]) -> Result:
+        """Does what is a transaction, or a few that come to one."""
         if self._connection is None:
             self._connection = self.database.connect()
         try:
-            if self._stay.is_away:
-                self._stay.begin(self._connection, self._claim)
-            yield self._connection
-        except BaseException as error:
-            if not leaves_the_session(error):
-                self._disconnect()
+            result = work(self._connection, self.database, self.owner)
+        except BaseException:
+            # It may be of no use any more; the next one tries with a new one.
+            self._disconnect()
             raise
-
-    def _leave(self) -> None:
-        connection = self._connection
-        with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError):
-            if connection is not None and not self._stay.is_away:
-                self._stay.leave(connection)
-        self._disconnect()
+        self.commits += 1
+        return result
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        self._stay.interrupted()
         if connection is not None:
             try:
                 connection.close()

@@ -84,14 +84,16 @@ def among_others(store: Store) -> Generator[None, None, None]:
     """Somebody else is there, who does nothing: what is being made has its claim in the database."""
     database = Database(Address.of(store.url))
     database.prepare()
-    with database.connect() as connection:
-        presence = database.presence()
-        until = time.monotonic() + 10
-        while not presence.try_among(connection):
-            assert time.monotonic() < until, "who is alone lets nobody in"
-            time.sleep(0.001)
+    presence = database.presence()
+    if presence is None:
         yield
-        presence.leave(connection)
+        return
+    until = time.monotonic() + 10
+    while not presence.try_among():
+        assert time.monotonic() < until, "who is alone lets nobody in"
+        time.sleep(0.001)
+    yield
+    presence.leave()
 
 
 def process(code: str, store: Store, *arguments: object) -> "subprocess.Popen[str]":

@@ -23,22 +23,26 @@ def server() -> Iterator[Server]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The url of a store that nobody has opened yet."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.db'}"
-    server = request.getfixturevalue("server")
-    assert isinstance(server, Server)
-    return server.fresh(f"store{next(_numbers)}")
+    return _url(request, tmp_path)
 
 
-@pytest.fixture(params=["alone", "among"])
-def store(request: pytest.FixtureRequest, url: str) -> Iterator[Store]:
-    """A store that nobody else uses, and one that somebody else has open."""
-    store = Store(url, "tests")
-    if request.param == "alone":
+@pytest.fixture(params=["sqlite-alone", "sqlite-among", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store that nobody else uses, one that somebody else has open, and one on a server."""
+    store = Store(_url(request, tmp_path), "tests")
+    if request.param != "sqlite-among":
         yield store
         return
     with among_others(store):
         yield store
+
+
+def _url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param.startswith("sqlite"):
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    server = request.getfixturevalue("server")
+    assert isinstance(server, Server)
+    return server.fresh(f"store{next(_numbers)}")
 
 
 @pytest.fixture(autouse=True)

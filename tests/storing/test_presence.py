@@ -1,4 +1,4 @@
-"""Who is alone at a database makes answers without claims until somebody comes; each is paid once."""
+"""Who is alone at a file makes answers without claims until somebody comes; each is paid once."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,8 @@ from sqlalchemy import Connection, Engine, event
 
 from rag_rule_explainer import Answer, Store
 from rag_rule_explainer.storing import grants, stay
-from rag_rule_explainer.storing.address import Address
-from rag_rule_explainer.storing.database import Database
 from rag_rule_explainer.storing.opened import close_all
+from rag_rule_explainer.storing.presence import Presence
 from tests.storing.asking import among_others, answered, answers, change, claimed, process, rows
 
 CLAIMED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NULL"
@@ -45,9 +45,9 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def alone(url: str) -> Store:
+def alone(tmp_path: Path) -> Store:
     """A store that nobody else uses."""
-    return Store(url, "tests")
+    return Store(str(tmp_path / "store.db"), "tests")
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ async def test_who_comes_in_finds_a_claim_to_everything_that_is_being_made(alone
     ]
 
 
-async def test_claims_are_renewed_for_those_who_came_later(url: str) -> None:
-    store = Store(url, "tests", lease=0.6)
+async def test_claims_are_renewed_for_those_who_came_later(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "store.db"), "tests", lease=0.6)
     _, second = await opened_by(store, 1, 2)
     with among_others(store):
         asked = "SELECT min(expires) FROM rag_rules_answers"
@@ -112,13 +112,11 @@ async def test_who_waits_in_this_process_still_gets_the_answer(alone: Store) -> 
         assert await before == await after == Answer("made")
 
 
-async def test_somebody_who_asks_and_dies_is_no_harm(alone: Store) -> None:
+async def test_somebody_who_asks_and_dies_is_no_harm(alone: Store, tmp_path: Path) -> None:
     _, second = await opened_by(alone, 1, 2)
-    database = Database(Address.of(alone.url))
-    with database.connect() as connection:
-        presence = database.presence()
-        assert not presence.try_among(connection)
-        presence.leave(connection)
+    stranger = Presence(str(tmp_path / "store.db"))
+    assert not stranger.try_among()
+    stranger.leave()
     await asyncio.sleep(2 * stay.LOOK)
     await second.put(Answer("made"))
     with among_others(alone):
@@ -148,7 +146,8 @@ async def test_more_than_can_be_known_is_looked_up(alone: Store, monkeypatch: py
     from rag_rule_explainer.storing import transaction
 
     for module in (grants, transaction):
-        monkeypatch.setattr(module, "MOST_KNOWN", 5)
+        monkeypatch.setattr(module, "MOST_READ", 3)
+    monkeypatch.setattr(grants, "MOST_KNOWN", 5)
     for turn in range(3):
         for number in range(10):
             question = f"Question {number % 3}"
@@ -180,33 +179,31 @@ async def test_an_answer_of_somebody_who_was_not_seen_stands(alone: Store) -> No
     assert await second.put(Answer("ours")) == Answer("theirs")
 
 
-async def test_who_makes_nothing_leaves(alone: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_makes_nothing_leaves(
+    alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stay, "_IDLE", 0.1)
     await (await claimed(answers(alone), 1)).put(Answer("made"))
     await asyncio.sleep(3 * stay.LOOK)
-    database = Database(Address.of(alone.url))
-    with database.connect() as connection:
-        presence = database.presence()
-        assert presence.try_alone(connection)
-        waiting = asyncio.create_task(answered(answers(alone), 1))
-        await asyncio.sleep(0.1)
-        assert not waiting.done()
-        presence.leave(connection)
+    stranger = Presence(str(tmp_path / "store.db"))
+    assert stranger.try_alone()
+    waiting = asyncio.create_task(answered(answers(alone), 1))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    stranger.leave()
     assert await waiting == Answer("made")
     (await claimed(answers(alone), 2)).release()
 
 
 async def test_a_stranger_who_does_not_answer_is_waited_for_no_longer(
-    alone: Store, monkeypatch: pytest.MonkeyPatch
+    alone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone.open()
-    database = Database(Address.of(alone.url))
-    with database.connect() as connection:
-        presence = database.presence()
-        assert presence.try_alone(connection)
-        monkeypatch.setattr(stay, "PATIENCE", 0.2)
-        await (await claimed(answers(alone), 1)).put(Answer("made"))
-        presence.leave(connection)
+    stranger = Presence(str(tmp_path / "store.db"))
+    assert stranger.try_alone()
+    monkeypatch.setattr(stay, "PATIENCE", 0.2)
+    await (await claimed(answers(alone), 1)).put(Answer("made"))
+    stranger.leave()
 
 
 def paid_by(told: str) -> tuple[set[str], set[str]]:
