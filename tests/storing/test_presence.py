@@ -19,6 +19,10 @@ from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.storing.presence import Presence
 from tests.storing.asking import among_others, answered, answers, change, claimed, process, rows
 
+NUMBERS = 40
+TURNS = [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in range(1, 6))]
+"""Each at other moments."""
+STORED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NOT NULL"
 CLAIMED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NULL"
 
 MAKING = """
@@ -29,11 +33,11 @@ async def make(number):
     taken = await mine.take(key(number), ("a",))
     if isinstance(taken, Claim):
         print("paid", number, flush=True)
-        await asyncio.sleep(chance.random() * 0.2)
+        await asyncio.sleep(chance.random() * 0.1)
         await taken.put(Answer(f"{number} by {sys.argv[1]}"))
         print("stored", number, flush=True)
 async def main():
-    numbers = list(range(60))
+    numbers = list(range(40))
     chance.shuffle(numbers)
     async def worker(turn):
         for number in numbers[turn::6]:
@@ -90,13 +94,13 @@ async def test_who_comes_in_finds_a_claim_to_everything_that_is_being_made(alone
 
 
 async def test_claims_are_renewed_for_those_who_came_later(tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "store.db"), "tests", lease=0.6)
+    store = Store(str(tmp_path / "store.db"), "tests", lease=0.3)
     _, second = await opened_by(store, 1, 2)
     with among_others(store):
         asked = "SELECT min(expires) FROM rag_rules_answers"
         before = float(str(rows(store, asked)[0][0]))
-        await asyncio.sleep(1.0)
-        assert float(str(rows(store, asked)[0][0])) > before + 0.5
+        await asyncio.sleep(0.5)
+        assert float(str(rows(store, asked)[0][0])) > before + 0.25
     second.release()
 
 
@@ -221,38 +225,38 @@ def told_by(maker: "subprocess.Popen[str]") -> str:
     return told
 
 
-@pytest.mark.parametrize("turn", range(4))
-def test_processes_that_come_at_any_time_pay_each_answer_once(alone: Store, turn: int) -> None:
-    chance = random.Random(turn)
+@pytest.mark.parametrize("turn", TURNS)
+def test_processes_that_come_at_any_time_pay_each_answer_once(url: str, turn: int) -> None:
+    store, chance = Store(url, "tests"), random.Random(turn)
     makers: list[subprocess.Popen[str]] = []
     for number in range(3):
-        makers.append(process(MAKING, alone, number))
-        time.sleep(chance.random() * 1.2)
+        makers.append(process(MAKING, store, number))
+        time.sleep(chance.random() * 0.5)
     told = [paid_by(each.communicate(timeout=60)[0]) for each in makers]
     assert [each.returncode for each in makers] == [0] * 3
     paid = [number for begun, _ in told for number in begun]
-    assert sorted(map(int, paid)) == list(range(60))
-    assert len(rows(alone, "SELECT 1 FROM rag_rules_answers WHERE answer IS NOT NULL")) == 60
+    assert sorted(map(int, paid)) == list(range(NUMBERS))
+    assert rows(store, STORED) == [(NUMBERS,)]
 
 
-@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("killed", [0, 1])
-def test_whoever_is_killed_holds_nobody_up(alone: Store, turn: int, killed: int) -> None:
-    chance = random.Random(turn)
-    makers = [process(MAKING, alone, number) for number in range(2)]
+def test_whoever_is_killed_holds_nobody_up(url: str, turn: int, killed: int) -> None:
+    store, chance = Store(url, "tests"), random.Random(turn)
+    makers = [process(MAKING, store, number) for number in range(2)]
     for each in makers:
         assert each.stdout
         assert each.stdout.readline() == "ready\n"
-    time.sleep(chance.random() * 0.6)  # within which the second one comes in
+    time.sleep(chance.random() * 0.4)  # within which the second one comes in
     os.kill(makers[killed].pid, signal.SIGKILL)
     dead, survivor = makers[killed], makers[1 - killed]
     dead.wait(10)
     (begun, stored), (paid, _) = (paid_by(told_by(each)) for each in (dead, survivor))
     assert survivor.returncode == 0
     assert not stored & paid  # never paid again
-    assert len(begun | paid) == 60
-    assert len(rows(alone, "SELECT 1 FROM rag_rules_answers WHERE answer IS NOT NULL")) == 60
-    assert rows(alone, CLAIMED) == [(0,)]
+    assert len(begun | paid) == NUMBERS
+    assert rows(store, STORED) == [(NUMBERS,)]
+    assert rows(store, CLAIMED) == [(0,)]
 
 
 def test_a_child_does_not_hold_what_was_its_parents(alone: Store) -> None:
@@ -261,21 +265,23 @@ import os, time
 async def main():
     mine = answers(store)
     claims = [await claimed(mine, number) for number in range(3)]
-    if os.fork() == 0:
-        time.sleep(5)
+    child = os.fork()
+    if child == 0:
+        time.sleep(30)
         os._exit(0)
-    print("forked", flush=True)
+    print(child, flush=True)
     sys.stdin.read()
 asyncio.run(main())
 """
     parent = process(code, alone)
     assert parent.stdout
-    assert parent.stdout.readline() == "forked\n"
+    child = int(parent.stdout.readline())
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait(5)
     started = time.monotonic()
     asyncio.run(claimed(answers(alone), 1)).release()
     assert time.monotonic() - started < 2.5
+    os.kill(child, signal.SIGKILL)
     parent.communicate(timeout=30)
 
 
@@ -288,7 +294,7 @@ async def main():
     child = os.fork()
     if child == 0:
         os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
-    await asyncio.sleep(2)
+    await asyncio.sleep(0.5)
     for claim in claims:
         await claim.put(Answer("by the parent"))
     os.waitpid(child, 0)

@@ -113,12 +113,12 @@ async def test_a_claim_of_another_machine_is_dead_when_its_lease_is_over(url: st
 
 
 async def test_a_lease_is_renewed_while_its_owner_lives(url: str) -> None:
-    store = Store(url, "tests", lease=0.6)
+    store = Store(url, "tests", lease=0.3)
     claim = await claimed(answers(store), 1)
     (first,) = rows(store, "SELECT expires FROM rag_rules_answers")
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(0.5)
     (later,) = rows(store, "SELECT expires FROM rag_rules_answers")
-    assert float(str(later[0])) > float(str(first[0])) + 0.5
+    assert float(str(later[0])) > float(str(first[0])) + 0.25
     claim.release()
 
 
