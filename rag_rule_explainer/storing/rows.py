@@ -44,7 +44,12 @@ class AnswerRow(Protocol):
 
 
 class HotStatements(Protocol):
-    """What runs for every probe, written for one kind of database."""
+    """What runs for every probe, written for one kind of database.
+
+    ``TURNS``: in how many turns those who are there are served, one after the other.
+    """
+
+    TURNS: int
 
     def at_once(
         self,

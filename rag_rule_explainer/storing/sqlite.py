@@ -14,6 +14,9 @@ from sqlalchemy import Connection
 
 from .rows import AnswerRow, ClaimRow, Key
 
+TURNS = 2
+"""A commit takes no longer than Python takes for those who were served by the one before."""
+
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"
     " SELECT ?, ?, id, ?, ?, ? FROM rag_rules_questions WHERE digest = ?"

@@ -104,9 +104,10 @@ class Writer:
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Half of those who come again and again: while these are served, the others get ready.
-            some = (self._queue.qsize() + 1 + self._served + 1) // 2
-            wanted += [self._queue.get_nowait() for _ in range(min(some - 1, self._queue.qsize()))]
+            # Of those who come again and again: while some are served, the others get ready.
+            waiting = self._queue.qsize()
+            some = -(-(1 + waiting + self._served) // self.database.hot.TURNS)
+            wanted += [self._queue.get_nowait() for _ in range(min(some - 1, waiting))]
             self._served = len(wanted)
         except Empty:
             return []
