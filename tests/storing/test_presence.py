@@ -1,6 +1,7 @@
 """Who is alone at a file makes answers without claims until somebody comes; each is paid once."""
 
 import asyncio
+import errno
 import os
 import random
 import signal
@@ -8,13 +9,14 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, Engine, event
 
-from rag_rule_explainer import Answer, Store
-from rag_rule_explainer.storing import grants, stay
+from rag_rule_explainer import Answer, Store, StoreFailed
+from rag_rule_explainer.storing import grants, presence, stay
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.storing.presence import Presence
 from tests.storing.asking import among_others, answered, answers, change, claimed, process, rows
@@ -207,6 +209,57 @@ async def test_a_stranger_who_does_not_answer_is_waited_for_no_longer(
     assert stranger.try_alone()
     monkeypatch.setattr(stay, "PATIENCE", 0.2)
     await (await claimed(answers(alone), 1)).put(Answer("made"))
+    stranger.leave()
+
+
+async def test_a_lock_file_that_was_deleted_is_made_anew(alone: Store, tmp_path: Path) -> None:
+    _, second = await opened_by(alone, 1, 2)
+    (tmp_path / "store.db.users").unlink()
+    await asyncio.sleep(2 * stay.LOOK)
+    assert rows(alone, CLAIMED) == [(2,)]  # whoever came meanwhile saw nobody
+    with among_others(alone):
+        await second.put(Answer("made"))
+
+
+async def test_who_closes_lets_in_who_waits(alone: Store, tmp_path: Path) -> None:
+    _, second = await opened_by(alone, 1, 2)
+    stranger = Presence(str(tmp_path / "store.db"))
+    assert not stranger.try_among()
+    close_all()
+    assert stranger.try_among()
+    assert rows(alone, CLAIMED) == [(0,)]
+    with pytest.raises(StoreFailed, match="was closed"):
+        await second.put(Answer("too late"))
+    stranger.leave()
+
+
+def refused(_file: int, _kind: int) -> None:
+    raise OSError(errno.ENOLCK, "no locks available")
+
+
+@pytest.mark.parametrize("locks", [None, SimpleNamespace(LOCK_EX=2, LOCK_SH=1, LOCK_NB=4, flock=refused)])
+async def test_without_locks_every_claim_is_in_the_database(
+    alone: Store, monkeypatch: pytest.MonkeyPatch, locks: object
+) -> None:
+    monkeypatch.setattr(presence, "_locks", locks)
+    held = [await claimed(answers(alone), number) for number in range(3)]
+    assert rows(alone, CLAIMED) == [(3,)]
+    for each in held:
+        await each.put(Answer("made"))
+
+
+async def test_claims_that_cannot_be_committed_let_nobody_in(alone: Store, tmp_path: Path) -> None:
+    _, second = await opened_by(alone, 1, 2)
+    stranger = Presence(str(tmp_path / "store.db"))
+    change(alone, "ALTER TABLE rag_rules_answers RENAME TO elsewhere")
+    for _ in range(5):
+        assert not stranger.try_among()
+        await asyncio.sleep(stay.LOOK / 2)
+    change(alone, "ALTER TABLE elsewhere RENAME TO rag_rules_answers")
+    await asyncio.sleep(2 * stay.LOOK)
+    assert rows(alone, CLAIMED) == [(2,)]
+    assert stranger.try_among()
+    await second.put(Answer("made"))
     stranger.leave()
 
 

@@ -8,9 +8,11 @@ import time
 import pytest
 
 from rag_rule_explainer import Answer, Store, StoreFailed
+from rag_rule_explainer.storing import owners
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.storing.owners import is_dead, new_owner, retire
 from tests.storing.asking import (
+    among_others,
     answered,
     answers,
     change,
@@ -155,3 +157,12 @@ def test_who_is_known_to_be_dead() -> None:
     assert not is_dead(f"{host}|1|x")
     for unknown in ("elsewhere|1|x", "", "|||", f"{host}|-1|x", f"{host}|99999999999|x", f"{host}|²|x"):
         assert not is_dead(unknown)
+
+
+async def test_a_host_may_have_any_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owners, "_host", lambda: 'it\'s\\ {a, "b"} %s host')
+    with among_others(Store(url, "tests")):
+        claim = await claimed(answers(Store(url, "tests")), 1)
+        (held,) = rows(Store(url, "tests"), "SELECT owner FROM rag_rules_answers")
+        assert str(held[0]).startswith('it\'s\\ {a, "b"} %s host|')
+        await claim.put(Answer("made"))
