@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 
 from .rows import AnswerRow, ClaimRow, Key
 
-TURNS = 1
-"""A commit takes much longer than Python takes for those who are served by it: all go along."""
+FEWEST = 32
+"""A commit takes much longer than Python takes for a few of those who were served by the one before."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"

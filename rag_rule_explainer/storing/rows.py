@@ -46,10 +46,10 @@ class AnswerRow(Protocol):
 class HotStatements(Protocol):
     """What runs for every probe, written for one kind of database.
 
-    ``TURNS``: in how many turns those who are there are served, one after the other.
+    ``FEWEST``: so many are served at once, where so many are there, before others have to wait.
     """
 
-    TURNS: int
+    FEWEST: int
 
     def at_once(
         self,

@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 
 from .rows import AnswerRow, ClaimRow, Key
 
-TURNS = 2
-"""A commit takes no longer than Python takes for those who were served by the one before."""
+FEWEST = 1
+"""A commit takes no longer than Python takes for a few of those who were served by the one before."""
 
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"

@@ -104,9 +104,9 @@ class Writer:
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Of those who come again and again: while some are served, the others get ready.
+            # Half of those who come again and again: while these are served, the others get ready.
             waiting = self._queue.qsize()
-            some = -(-(1 + waiting + self._served) // self.database.hot.TURNS)
+            some = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
             wanted += [self._queue.get_nowait() for _ in range(min(some - 1, waiting))]
             self._served = len(wanted)
         except Empty:
