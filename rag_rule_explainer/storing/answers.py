@@ -8,7 +8,7 @@ from ..errors import InvalidInput
 from ..verdicts import Answer
 from .digests import Keys, NotStorable, digest
 from .encoding import StoredAnswer, packed, packed_answer, packed_ids, storable, unpacked_answer
-from .rows import Subject
+from .rows import Subject, Wish
 from .tickets import Put, Release, Take, Ticket
 from .writer import Writer
 
@@ -28,7 +28,8 @@ class Answers:
         return self._writer.commits
 
     async def take(self, key: Hashable, ids: tuple[str, ...], sample: int = 0) -> "StoredAnswer | Claim":
-        """The stored answer to an arrangement, or the claim to make it, which is committed as well.
+        """The stored answer to an arrangement, or the claim to make it, which others know of before they
+        come near.
 
         ``key``: the arrangement's; ``ids``: those it shows, for people; ``sample``: which of several
         answers to it. While somebody else makes the answer, in this process or another, waits for that:
@@ -36,21 +37,25 @@ class Answers:
         Raises StoreFailed, and InvalidInput for a key that means nothing outside this process.
         """
         try:
-            digits = self._keys.of(key)
+            wish = Wish((self._keys.of(key), sample), self._question, packed_ids(ids), self._lease)
         except NotStorable as error:
             raise InvalidInput(f"an arrangement cannot be stored under {key!r}: {error}") from error
+        if self._writer.grants.grant(wish):
+            return Claim(self._writer, wish)
+        return await self._told(wish)
+
+    async def _told(self, wish: Wish) -> "StoredAnswer | Claim":
         loop, submit = asyncio.get_running_loop(), self._writer.submit
         future: asyncio.Future[Any] = loop.create_future()
-        take = Take(loop, future, (digits, sample), self._question, packed_ids(ids), self._lease, submit)
         try:
-            row = await told(self._writer, take)
+            row = await told(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
             # It may have been granted just before; nobody knows of that claim but this coroutine.
             is_told = future.done() and not future.cancelled() and not future.exception()
             if is_told and future.result() is None:
-                submit(Release(take.key))
+                submit(Release(wish.key))
             raise
-        return Claim(self._writer, take) if row is None else _stored(self._writer, row)
+        return Claim(self._writer, wish) if row is None else _stored(self._writer, row)
 
 
 class Claim:
@@ -59,11 +64,11 @@ class Claim:
     Others wait for it. One that is dropped is released.
     """
 
-    __slots__ = ("_settled", "_take", "_writer")
+    __slots__ = ("_settled", "_wish", "_writer")
 
-    def __init__(self, writer: Writer, take: Take) -> None:
+    def __init__(self, writer: Writer, wish: Wish) -> None:
         self._writer = writer
-        self._take = take
+        self._wish = wish
         self._settled = False
 
     async def put(self, answer: Answer, latency: float | None = None) -> Answer:
@@ -74,17 +79,18 @@ class Claim:
         Who is cancelled in here has put it all the same. Raises StoreFailed where it was not stored.
         """
         answer = storable(answer)
-        loop, take = asyncio.get_running_loop(), self._take
-        put = Put(loop, loop.create_future(), take, packed_answer(answer), latency)
+        loop = asyncio.get_running_loop()
+        put = Put(loop, loop.create_future(), self._wish, packed_answer(answer), latency)
         self._settled = True
-        row = await told(self._writer, put)
+        self._writer.submit(put)
+        row = await put.future
         return answer if row is None else _stored(self._writer, row).answer
 
     def release(self) -> None:
         """Lets the next one who wants the answer make it. Never blocks, never raises; once is enough."""
         if not self._settled:
             self._settled = True
-            self._writer.submit(Release(self._take.key))
+            self._writer.submit(Release(self._wish.key))
 
     def __del__(self) -> None:
         self.release()

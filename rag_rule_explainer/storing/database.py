@@ -19,6 +19,7 @@ from . import postgres, sqlite
 from .address import Address
 from .encoding import Corrupted
 from .failures import corrupted, failed, is_passing
+from .presence import Presence
 from .rows import HotStatements
 from .schema import migrate, version_of
 
@@ -62,6 +63,13 @@ class Database:
     def now(self) -> float:
         """The time by the database's clock, in seconds since 1970."""
         return time.time() + self.ahead
+
+    def presence(self) -> Presence | None:
+        """Says who else is there, for one writer; None where that cannot be known.
+
+        A server has many users, and poolers in front of it, behind which no session is anybody's.
+        """
+        return Presence(self._address.identity) if self._address.dialect == "sqlite" else None
 
     def connect(self) -> Connection:
         """A connection, to be used by one thread. Raises what SQLAlchemy raises."""

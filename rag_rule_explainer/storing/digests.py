@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import cast
 
 _SIZE = 16
+_BEGINNING = 8
 
 
 class NotStorable(Exception):
@@ -16,17 +17,23 @@ def digest(*values: Hashable) -> str:
     return blake2b(encoded(values), digest_size=_SIZE).hexdigest()
 
 
+def beginning(begun: str) -> str:
+    """What all keys begin with whose first values have this digest, and hardly any others."""
+    return begun[:_BEGINNING]
+
+
 class Keys:
-    """Keys of values that all begin with the same ones."""
+    """Keys of values that all begin with the same ones; they stand together in an index."""
 
     def __init__(self, *values: Hashable) -> None:
         self._begun = blake2b(encoded(values), digest_size=_SIZE)
+        self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
         """The key of one more value behind them. Raises NotStorable."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
-        return hasher.hexdigest()
+        return self._beginning + hasher.hexdigest()
 
 
 def encoded(value: object) -> bytes:

@@ -15,6 +15,8 @@ from ..verdicts import Answer, Judgement, Verdict
 Read = TypeVar("Read")
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_text_encoded = json.encoder.encode_basestring
+"""What ``_encode`` does for a text, without asking what it is first."""
 _DEEPEST = 100
 
 
@@ -46,7 +48,7 @@ def unpacked(content: object) -> str:
 
 def packed_ids(ids: tuple[str, ...]) -> bytes:
     """Ids as bytes."""
-    return packed(f"[{','.join(map(_encode, ids))}]")
+    return packed(f"[{','.join(map(_text_encoded, ids))}]")
 
 
 def unpacked_ids(content: object) -> tuple[str, ...]:
@@ -83,15 +85,16 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 def packed_answer(answer: Answer) -> bytes:
     """A storable answer as bytes: its fields by name, but those that say nothing."""
     # One by one: for a plain text, the encoder has a much shorter way than for a dict with it.
-    said = ['{"text":', _encode(answer.text)]
+    said = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
         said += ',"value":', _encode(answer.value)
     if answer.usage is not None:
-        said += ',"usage":', _encode(dict(answer.usage))
+        counts = [f"{_text_encoded(kind)}:{count}" for kind, count in answer.usage.items()]
+        said += ',"usage":{', ",".join(counts), "}"
     if answer.finish_reason is not None:
-        said += ',"finish_reason":', _encode(answer.finish_reason)
+        said += ',"finish_reason":', _text_encoded(answer.finish_reason)
     if answer.note:
-        said += ',"note":', _encode(answer.note)
+        said += ',"note":', _text_encoded(answer.note)
     if answer.delivered is not None:
         said += ',"delivered":', _encode(answer.delivered)
     if answer.seen is not None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from ..errors import StoreFailed
-from .rows import Key
+from .grants import Grants
+from .rows import Key, Wish
 from .tickets import Put, Recall, Release, Remember, Stop, Take, Told, Wanted
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
@@ -20,7 +21,7 @@ _RENEWALS = 3
 class Flight:
     """An answer that somebody makes: of this process where it is ``held``, else of another one."""
 
-    first: Take
+    first: Wish
     waiting: list[Take]
     held: bool = False
     pause: float = _SHORTEST_PAUSE
@@ -34,7 +35,10 @@ class Flight:
 
 @dataclass(slots=True)
 class Batch:
-    """What one transaction has to do, and who is told something without it."""
+    """What one transaction has to do, and who is told something without it.
+
+    ``openings``: questions, by digest, of which the keys of all rows are to be read.
+    """
 
     puts: list[Put] = field(default_factory=list[Put])
     released: list[Key] = field(default_factory=list[Key])
@@ -42,13 +46,18 @@ class Batch:
     renewed: list[Flight] = field(default_factory=list[Flight])
     recalls: list[Recall] = field(default_factory=list[Recall])
     remembers: list[Remember] = field(default_factory=list[Remember])
+    openings: set[str] = field(default_factory=set[str])
     told: list[Told] = field(default_factory=list[Told])
 
     @property
     def needs_database(self) -> bool:
         """False where there is nothing to read or to write."""
-        parts = (self.puts, self.released, self.wanted, self.renewed, self.recalls, self.remembers)
-        return any(parts)
+        return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
+
+    @property
+    def needs_more_than_puts_and_claims(self) -> bool:
+        """True where there is something else to read or to write."""
+        return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
 @dataclass(slots=True)
@@ -57,31 +66,41 @@ class Landed:
 
     ``standing``: the rows of answers that were there before one was put. ``taken``: by key, the row of
     an answer, StoreFailed where it cannot be read, or None where another process makes it; the keys that
-    are wanted and not in it are now this process's. ``recalled``: judgements by memo.
+    are wanted and not in it are now this process's. ``recalled``: judgements by memo. ``opened``: keys of
+    rows by question.
     """
 
-    standing: Mapping[Key, object]
-    taken: Mapping[Key, object]
-    recalled: Mapping[str, object]
+    standing: Mapping[Key, object] = field(default_factory=dict[Key, object])
+    taken: Mapping[Key, object] = field(default_factory=dict[Key, object])
+    recalled: Mapping[str, object] = field(default_factory=dict[str, object])
+    opened: Mapping[str, list[Key]] = field(default_factory=dict[str, list[Key]])
 
 
 class Flights:
     """The flights of one store in this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, grants: Grants) -> None:
+        self._grants = grants
         self._by_key: dict[Key, Flight] = {}
+        self.alone = False
+        """True while nobody else may have the database open."""
         self.due = inf
         """When one of them is to be renewed or looked at again, by the clock of the writer."""
+
+    @property
+    def are_over(self) -> bool:
+        """True iff nothing is being made."""
+        return not self._by_key and not self._grants
 
     def board(self, wanted: Iterable[Wanted], now: float) -> Batch:
         """Sorts what is wanted: what needs the database, and what waits for a flight on its way."""
         batch = Batch()
         for each in wanted:
             match each:
-                case Take():
-                    self._take(each, batch)
                 case Put():
                     batch.puts.append(each)
+                case Take():
+                    self._take(each, batch)
                 case Recall():
                     batch.recalls.append(each)
                 case Remember():
@@ -97,9 +116,10 @@ class Flights:
     def landed(self, batch: Batch, found: Landed, now: float) -> list[Key]:
         """Ends the flights whose answers are committed. The keys of claims that nobody waits for."""
         for put in batch.puts:
-            row = found.standing.get(put.take.key)
+            key = put.wish.key
+            row = found.standing.get(key)
             batch.told.append((put, row))
-            self._end(put.take.key, (put.answer, put.latency) if row is None else row, batch)
+            self._end(key, (put.answer, put.latency) if row is None else row, batch)
         unwanted: list[Key] = []
         for flight in batch.wanted:
             if flight.key not in found.taken:
@@ -115,13 +135,35 @@ class Flights:
             self._wake_at(flight, now + flight.first.lease / _RENEWALS)
         batch.told += [(recall, found.recalled.get(recall.memo)) for recall in batch.recalls]
         batch.told += [(remember, None) for remember in batch.remembers]
+        if self.alone:
+            for question, keys in found.opened.items():
+                self._grants.open(question, [*keys, *self._by_key])
         return unwanted
+
+    def openings(self, batch: Batch) -> set[str]:
+        """The questions, by digest, of which it is worth knowing the keys of all rows."""
+        questions = (
+            {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
+        )
+        return {question for question in questions if self._grants.is_new(question)}
+
+    def closed(self) -> list[Wish]:
+        """From now on every claim is granted through the database; those that were not, so far."""
+        self.alone = False
+        return self._grants.close()
+
+    def claimed(self, wishes: Iterable[Wish], now: float) -> None:
+        """Says that these, which were granted without the database, have their claims there now."""
+        for wish in wishes:
+            flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
+            self._wake_at(flight, now + wish.lease / _RENEWALS)
+            self._grants.end(wish.key)
 
     def failed(self, batch: Batch, error: StoreFailed, now: float) -> None:
         """Ends the flights of a transaction that came to nothing; everybody in it is told."""
         for put in batch.puts:
             batch.told.append((put, _again(error)))
-            self._end(put.take.key, error, batch)
+            self._end(put.wish.key, error, batch)
         for flight in batch.wanted:
             self._end(flight.key, error, batch)
         for flight in batch.renewed:
@@ -129,27 +171,33 @@ class Flights:
         batch.told += [(ticket, _again(error)) for ticket in (*batch.recalls, *batch.remembers)]
 
     def _take(self, take: Take, batch: Batch) -> None:
-        flight = self._by_key.get(take.key)
-        if flight is None:
-            flight = self._by_key[take.key] = Flight(take, [take])
-            batch.wanted.append(flight)
-        else:
+        wish = take.wish
+        flight = self._by_key.get(wish.key)
+        if flight is not None:
             flight.waiting.append(take)
+        elif (granted := self._grants.granted(wish.key)) is not None:
+            # There is no claim that would have to be renewed.
+            self._by_key[wish.key] = Flight(granted, [take], held=True, due=inf)
+        else:
+            flight = self._by_key[wish.key] = Flight(wish, [take])
+            batch.wanted.append(flight)
 
     def _release(self, key: Key, batch: Batch) -> None:
         flight = self._by_key.get(key)
-        if flight is None or not flight.held:
-            return
+        if flight is None:
+            self._grants.end(key)
         # The row stays as it is where somebody else of this process makes the answer now.
-        if not self._grant(flight, batch):
+        elif flight.held and not self._grant(flight, batch):
             del self._by_key[key]
-            batch.released.append(key)
+            if not self._grants.end(key):
+                batch.released.append(key)
 
     def _stop(self, batch: Batch) -> None:
-        for key, flight in list(self._by_key.items()):
+        for flight in list(self._by_key.values()):
             if flight not in batch.wanted:
-                batch.released += [key] * flight.held
-                self._end(key, StoreFailed("the store was closed; open it anew"), batch)
+                if flight.held and not self._grants.end(flight.key):
+                    batch.released.append(flight.key)
+                self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: Batch) -> bool:
         """Gives the claim to who has waited longest; False where nobody waits any more."""
@@ -162,6 +210,7 @@ class Flights:
         return False
 
     def _end(self, key: Key, outcome: object, batch: Batch) -> None:
+        self._grants.end(key)
         flight = self._by_key.pop(key, None)
         if flight is not None:
             batch.told += [(take, _again(outcome)) for take in flight.waiting]

@@ -107,6 +107,8 @@ def _file(address: Address) -> object:
 def _forked() -> None:
     global _opening  # noqa: PLW0603 -- another thread of the parent may have held it, and is not here
     _opening = threading.Lock()
+    for writer, _ in _writers.values():
+        writer.forked()
 
 
 atexit.register(close_all)

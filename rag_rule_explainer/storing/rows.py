@@ -18,14 +18,6 @@ class ClaimRow(NamedTuple):
     expires: float
 
 
-class AnswerRow(NamedTuple):
-    """An answer for a row that is there."""
-
-    key: Key
-    answer: bytes
-    latency: float | None
-
-
 class Subject(NamedTuple):
     """A question that has answers, or a predicate that has judgements."""
 
@@ -34,15 +26,51 @@ class Subject(NamedTuple):
     text: bytes
 
 
+class Wish(NamedTuple):
+    """What somebody wants an answer to, or makes one to."""
+
+    key: Key
+    question: Subject
+    ids: bytes
+    lease: float
+
+
+class AnswerRow(Protocol):
+    """An answer to a wish."""
+
+    wish: Wish
+    answer: bytes
+    latency: float | None
+
+
 class HotStatements(Protocol):
-    """What runs for every probe, written for one kind of database."""
+    """What runs for every probe, written for one kind of database.
+
+    ``FEWEST``: so many are served at once, where so many are there, before others have to wait.
+    """
+
+    FEWEST: int
+
+    def at_once(
+        self,
+        connection: Connection,
+        puts: Sequence[AnswerRow],
+        claims: Sequence[ClaimRow],
+        owner: str,
+        now: float,
+    ) -> bool:
+        """Puts answers and makes claims in a transaction of its own; True iff they are all there now.
+
+        Else there is more to do, in another transaction, which puts and claims them again.
+        """
+        ...
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
         """Inserts claims where there is no row yet; how many."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """Puts answers where there is a row without one; how many."""
+        """Puts answers where there is none yet; how many. A question that has no row gets none."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:

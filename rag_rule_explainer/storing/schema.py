@@ -1,4 +1,4 @@
-"""The tables, their version, and the way from an older one to this one."""
+"""The tables and functions, their version, and the way from an older one to this one."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from ..errors import StoreFailed
+from . import functions
 
 Step: TypeAlias = Callable[[Connection], None]
 """Takes the tables from one version to the next."""
@@ -96,6 +97,9 @@ def migrate(connection: Connection, shown: str, steps: Sequence[Step] = STEPS) -
     version = version_of(connection, shown)
     if version is None:
         _metadata.create_all(connection, checkfirst=False)
+        if connection.dialect.name == "postgresql":
+            for statement in functions.CREATE:
+                connection.exec_driver_sql(statement)
         connection.execute(versions.insert().values(version=current))
         return
     if version > current:

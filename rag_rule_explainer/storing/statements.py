@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, delete, literal, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from .rows import AnswerRow, ClaimRow, Key, Subject
-from .schema import answers, judgements, predicates, questions
+from .rows import ClaimRow, Key, Subject
+from .schema import answers, judgements, predicates
 
 _at_key = (answers.c.arrangement == bindparam("key")) & (answers.c.sample == bindparam("number"))
 _claimed = _at_key & (answers.c.owner == bindparam("holder")) & answers.c.answer.is_(None)
@@ -25,24 +25,6 @@ def register(connection: Connection, table: Table, subjects: Iterable[Subject]) 
     """Makes sure that these questions or predicates have their rows."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
-
-
-def store_again(connection: Connection, rows: Sequence[tuple[AnswerRow, ClaimRow]], now: float) -> None:
-    """Inserts answers whose rows have vanished meanwhile."""
-    for answer, claim in rows:
-        values = select(
-            literal(claim.key[0]),
-            literal(claim.key[1]),
-            questions.c.id,
-            literal(claim.ids),
-            literal(answer.answer),
-            literal(answer.latency, answers.c.latency.type),
-            literal(now),
-        ).where(questions.c.digest == claim.question)
-        names = ["arrangement", "sample", "question", "ids", "answer", "latency", "stored"]
-        connection.execute(
-            _insert(connection, answers).from_select(names, values).on_conflict_do_nothing()
-        )
 
 
 def remember(connection: Connection, rows: Sequence[tuple[str, Subject, bytes]], now: float) -> None:
@@ -74,6 +56,15 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
     """Makes a dead claim one of ``heir``'s; False where it is not what it was."""
     bound = _bound(row.key, holder=holder, expired=expired, heir=heir, until=row.expires)
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
+
+
+def keys(connection: Connection, prefix: str, most: int) -> list[Key]:
+    """The keys of rows that begin with the prefix, but no more than ``most``."""
+    begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # which no digit reaches
+    found = connection.execute(
+        select(answers.c.arrangement, answers.c.sample).where(begin_so).limit(most)
+    )
+    return [(arrangement, sample) for arrangement, sample in found]
 
 
 def _bound(key: Key, **more: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..errors import StoreFailed
-from .rows import Key, Subject
+from .rows import Key, Subject, Wish
 
 
 @dataclass(slots=True, eq=False)
@@ -25,10 +25,7 @@ class Take(Ticket):
     nobody waits for it any more.
     """
 
-    key: Key
-    question: Subject
-    ids: bytes
-    lease: float
+    wish: Wish
     give_back: "Callable[[Release], None]"
 
 
@@ -36,7 +33,7 @@ class Take(Ticket):
 class Put(Ticket):
     """Wants an answer stored. Told the row of another answer that came first, or None."""
 
-    take: Take
+    wish: Wish
     answer: bytes
     latency: float | None
 
@@ -87,7 +84,7 @@ def tell(told: Iterable[Told]) -> list[Key]:
         try:
             loop.call_soon_threadsafe(_resolve, outcomes)
         except RuntimeError:  # the loop was closed
-            unwanted += [t.key for t, outcome in outcomes if outcome is None and isinstance(t, Take)]
+            unwanted += [t.wish.key for t, outcome in outcomes if outcome is None and isinstance(t, Take)]
     return unwanted
 
 
@@ -95,7 +92,7 @@ def _resolve(outcomes: list[Told]) -> None:
     for ticket, outcome in outcomes:
         if ticket.future.done():  # cancelled
             if outcome is None and isinstance(ticket, Take):
-                ticket.give_back(Release(ticket.key))
+                ticket.give_back(Release(ticket.wish.key))
         elif isinstance(outcome, StoreFailed):
             ticket.future.set_exception(outcome)
         else:

@@ -7,21 +7,52 @@ from sqlalchemy import Connection
 
 from . import statements
 from .database import Database
+from .digests import beginning
 from .encoding import Corrupted, unpacked_number
 from .failures import corrupted
-from .flights import Batch, Flight, Landed
+from .flights import Batch, Landed
+from .grants import MOST_READ
 from .owners import is_dead
-from .rows import AnswerRow, ClaimRow, Key
+from .rows import ClaimRow, Key, Wish
 from .schema import questions
-from .tickets import Put, Take
+from .tickets import Put
 
 _FARTHEST = 2 * 86_400.0
 """Seconds; no lease that this package grants ends later than that, whatever the clocks say."""
 
 
 def perform(batch: Batch, connection: Connection, database: Database, owner: str) -> Landed:
-    """Does what the batch wants. Safe to do twice, where it is not known whether it was committed."""
+    """Does what the batch wants, and commits it.
+
+    Safe to do twice, where it is not known whether it was committed.
+    """
     now = database.now
+    claims = [_claim_row(flight.first, now) for flight in batch.wanted]
+    only_common = not batch.needs_more_than_puts_and_claims
+    if only_common and database.hot.at_once(connection, batch.puts, claims, owner, now):
+        return Landed()
+    with connection.begin():
+        return _performed(batch, claims, connection, database, owner, now)
+
+
+def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
+    """Commits claims of this owner's to answers that it makes already, where there are no rows yet."""
+    now = database.now
+    claims = [_claim_row(wish, now) for wish in wishes]
+    with connection.begin():
+        if database.hot.claim(connection, claims, owner) < len(claims):
+            statements.register(connection, questions, [wish.question for wish in wishes])
+            database.hot.claim(connection, claims, owner)
+
+
+def _performed(
+    batch: Batch,
+    claims: Sequence[ClaimRow],
+    connection: Connection,
+    database: Database,
+    owner: str,
+    now: float,
+) -> Landed:
     standing = _put(batch.puts, connection, database, now) if batch.puts else {}
     if batch.released:
         statements.release(connection, batch.released, owner)
@@ -29,51 +60,55 @@ def perform(batch: Batch, connection: Connection, database: Database, owner: str
         statements.remember(
             connection, [(each.memo, each.predicate, each.judgement) for each in batch.remembers], now
         )
-    taken = _claim(batch.wanted, connection, database, owner) if batch.wanted else {}
+    wishes = [flight.first for flight in batch.wanted]
+    taken = _claim(wishes, claims, connection, database, owner) if wishes else {}
     if batch.renewed:
         expiring = [(flight.key, now + flight.first.lease) for flight in batch.renewed]
         statements.renew(connection, expiring, owner)
     memos = [recall.memo for recall in batch.recalls]
     recalled = dict(map(tuple, database.hot.recall(connection, memos))) if memos else {}
-    return Landed(standing, taken, recalled)
+    opened = {
+        question: statements.keys(connection, beginning(question), MOST_READ)
+        for question in batch.openings
+    }
+    return Landed(standing, taken, recalled, opened)
 
 
 def _put(
     puts: Sequence[Put], connection: Connection, database: Database, now: float
 ) -> dict[Key, object]:
-    rows = [AnswerRow(put.take.key, put.answer, put.latency) for put in puts]
-    if database.hot.put(connection, rows, now) == len(rows):
+    if database.hot.put(connection, puts, now) == len(puts):
         return {}
-    # Others were faster, or the rows were pruned.
-    ours = {put.take.key: put for put in puts}
+    # Others were faster, or the questions were pruned.
+    ours = {put.wish.key: put.answer for put in puts}
     found = _read(connection, database, ours)
-    vanished = [put for key, put in ours.items() if key not in found]
+    vanished = [put for put in puts if put.wish.key not in found]
     if vanished:
-        statements.register(connection, questions, [put.take.question for put in vanished])
-        again = [(AnswerRow(p.take.key, p.answer, p.latency), _claim_row(p.take, now)) for p in vanished]
-        statements.store_again(connection, again, now)
-        found |= _read(connection, database, [put.take.key for put in vanished])
+        statements.register(connection, questions, [put.wish.question for put in vanished])
+        database.hot.put(connection, vanished, now)
+        found = _read(connection, database, ours)
     return {
-        key: _answer_of(row, database)
-        for key, row in found.items()
-        if bytes(row[4] or b"") != ours[key].answer
+        key: _answer_of(row, database) for key, row in found.items() if bytes(row[4] or b"") != ours[key]
     }
 
 
 def _claim(
-    wanted: Sequence[Flight], connection: Connection, database: Database, owner: str
+    wishes: Sequence[Wish],
+    rows: Sequence[ClaimRow],
+    connection: Connection,
+    database: Database,
+    owner: str,
 ) -> dict[Key, object]:
-    now = database.now
-    claims = {flight.key: _claim_row(flight.first, now) for flight in wanted}
-    if database.hot.claim(connection, list(claims.values()), owner) == len(claims):
+    if database.hot.claim(connection, rows, owner) == len(rows):
         return {}
+    claims = {row.key: row for row in rows}
     found = _read(connection, database, claims)
-    missing = [flight.first for flight in wanted if flight.key not in found]
+    missing = [wish for wish in wishes if wish.key not in found]
     if missing:
         # The first answers to their questions: a claim refers to its question's row.
-        statements.register(connection, questions, [take.question for take in missing])
-        database.hot.claim(connection, [claims[take.key] for take in missing], owner)
-        found |= _read(connection, database, [take.key for take in missing])
+        statements.register(connection, questions, [wish.question for wish in missing])
+        database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
+        found |= _read(connection, database, [wish.key for wish in missing])
     return {
         key: row
         for key, row in (
@@ -111,5 +146,5 @@ def _read(connection: Connection, database: Database, keys: Iterable[Key]) -> di
     return {(row[0], row[1]): row for row in database.hot.read(connection, list(keys))}
 
 
-def _claim_row(take: Take, now: float) -> ClaimRow:
-    return ClaimRow(take.key, take.question.digest, take.ids, now + take.lease)
+def _claim_row(wish: Wish, now: float) -> ClaimRow:
+    return ClaimRow(wish.key, wish.question.digest, wish.ids, now + wish.lease)

@@ -29,7 +29,10 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class NamespaceInfo:
-    """What one namespace holds; times are in seconds since 1970."""
+    """What one namespace holds; times are in seconds since 1970.
+
+    ``claims``: answers that are being made, but for those of a process that is alone there.
+    """
 
     namespace: str
     questions: int

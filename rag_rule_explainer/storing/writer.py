@@ -4,9 +4,11 @@ It takes whatever is queued, does it in one transaction, commits, and only then 
 nobody uses an answer before it is committed, and many answers share one commit.
 """
 
+import contextlib
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
@@ -15,12 +17,15 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StoreFailed
-from .database import Database, patiently
+from .database import Database, Result, patiently
 from .failures import failed, is_broken, is_passing
 from .flights import Batch, Flights, Landed
+from .grants import Grants
 from .owners import new_owner, retire
+from .rows import Wish
+from .stay import Stay
 from .tickets import Release, Stop, Ticket, Wanted, tell
-from .transaction import perform
+from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
@@ -31,18 +36,22 @@ def _may_come_back(error: Exception) -> bool:
 class Writer:
     """A thread that serves tickets, as long as the process lives or until it is stopped.
 
-    ``commits``: how many transactions it has committed.
+    ``commits``: how many transactions it has committed. ``grants``: what needs no ticket.
     """
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.owner = new_owner()
         self.commits = 0
+        self.grants = Grants()
         # Unlike a lock, it may be put into by a destructor that runs in the midst of another put.
         self._queue: SimpleQueue[Wanted] = SimpleQueue()
-        self._flights = Flights()
+        self._flights = Flights(self.grants)
+        self._presence = database.presence()
+        self._stay = Stay(self._presence, self._flights, self._claim)
         self._connection: Connection | None = None
         self._stopped = False
+        self._served = 0
         self._thread = threading.Thread(target=self._run, name="rag-rule-store", daemon=True)
         self._thread.start()
 
@@ -65,12 +74,21 @@ class Writer:
         self._thread.join(seconds)
         retire(self.owner)
 
+    def forked(self) -> None:
+        """In a child, where the thread is not: what is the parent's is let go of."""
+        self._stopped = True
+        self.grants.forked()
+        self._stay.leave()
+
     def _run(self) -> None:
         try:
             while not self._stopped:
+                self._look()
                 self._serve(self._next())
         finally:
             self._stopped = True
+            self._flights.closed()
+            self._stay.leave()
             self._disconnect()
             self._refuse()
 
@@ -81,21 +99,33 @@ class Writer:
         tell((each, error) for each in left if isinstance(each, Ticket))
 
     def _next(self) -> list[Wanted]:
-        """What is queued; waits for something, or for the time at which a flight is due."""
-        due = self._flights.due
+        """What is queued; waits for something, or for the time at which there may be something to do."""
+        due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            wanted += [self._queue.get_nowait() for _ in range(self._queue.qsize())]
+            # Half of those who come again and again: while these are served, the others get ready.
+            waiting = self._queue.qsize()
+            some = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
+            wanted += [self._queue.get_nowait() for _ in range(min(some - 1, waiting))]
+            self._served = len(wanted)
         except Empty:
             return []
         self._stopped = any(isinstance(each, Stop) for each in wanted)
         return wanted
 
+    def _look(self) -> None:
+        now = time.monotonic()
+        # Not for every commit: any call to the system gives the interpreter's lock away.
+        if now >= self._stay.due:
+            with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError):
+                self._stay.look(now)
+
     def _serve(self, wanted: list[Wanted]) -> None:
         batch = self._flights.board(wanted, time.monotonic())
         unwanted = []
         if batch.needs_database:
+            self._stay.worked()
             try:
                 landed = patiently(partial(self._transaction, batch), _may_come_back)
             except BaseException as error:
@@ -109,17 +139,25 @@ class Writer:
             self._queue.put(Release(key))
 
     def _transaction(self, batch: Batch) -> Landed:
+        self._stay.begin()
+        batch.openings = self._flights.openings(batch)
+        return self._committed(partial(perform, batch))
+
+    def _claim(self, wishes: list[Wish]) -> None:
+        self._committed(partial(claim_all, wishes))
+
+    def _committed(self, work: Callable[[Connection, Database, str], Result]) -> Result:
+        """Does what is a transaction, or a few that come to one."""
         if self._connection is None:
             self._connection = self.database.connect()
         try:
-            with self._connection.begin():
-                landed = perform(batch, self._connection, self.database, self.owner)
+            result = work(self._connection, self.database, self.owner)
         except BaseException:
             # It may be of no use any more; the next one tries with a new one.
             self._disconnect()
             raise
         self.commits += 1
-        return landed
+        return result
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

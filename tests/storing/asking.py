@@ -3,7 +3,9 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine
@@ -12,6 +14,7 @@ from sqlalchemy.pool import NullPool
 from rag_rule_explainer import Answer, Store
 from rag_rule_explainer.storing.address import Address
 from rag_rule_explainer.storing.answers import Answers, Claim
+from rag_rule_explainer.storing.database import Database
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Which medicine helps?"
@@ -74,6 +77,23 @@ def change(store: Store, sql: str, *values: object) -> None:
         connection.commit()
     finally:
         connection.close()
+
+
+@contextmanager
+def among_others(store: Store) -> Generator[None, None, None]:
+    """Somebody else is there, who does nothing: what is being made has its claim in the database."""
+    database = Database(Address.of(store.url))
+    database.prepare()
+    presence = database.presence()
+    if presence is None:
+        yield
+        return
+    until = time.monotonic() + 10
+    while not presence.try_among():
+        assert time.monotonic() < until, "who is alone lets nobody in"
+        time.sleep(0.001)
+    yield
+    presence.leave()
 
 
 def process(code: str, store: Store, *arguments: object) -> "subprocess.Popen[str]":

@@ -9,6 +9,7 @@ import pytest
 from rag_rule_explainer import Store
 from rag_rule_explainer.storing.opened import close_all
 from tests.postgres import Server, private_server
+from tests.storing.asking import among_others
 
 _numbers = itertools.count()
 
@@ -22,16 +23,26 @@ def server() -> Iterator[Server]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The url of a store that nobody has opened yet."""
-    if request.param == "sqlite":
+    return _url(request, tmp_path)
+
+
+@pytest.fixture(params=["sqlite-alone", "sqlite-among", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store that nobody else uses, one that somebody else has open, and one on a server."""
+    store = Store(_url(request, tmp_path), "tests")
+    if request.param != "sqlite-among":
+        yield store
+        return
+    with among_others(store):
+        yield store
+
+
+def _url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param.startswith("sqlite"):
         return f"sqlite:///{tmp_path / 'store.db'}"
     server = request.getfixturevalue("server")
     assert isinstance(server, Server)
     return server.fresh(f"store{next(_numbers)}")
-
-
-@pytest.fixture
-def store(url: str) -> Store:
-    return Store(url, "tests")
 
 
 @pytest.fixture(autouse=True)

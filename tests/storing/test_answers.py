@@ -12,7 +12,18 @@ from sqlalchemy import Connection, Engine, event
 
 from rag_rule_explainer import Answer, InvalidInput, Judgement, Store, StoreFailed, Verdict
 from rag_rule_explainer.storing.answers import Claim
-from tests.storing.asking import QUESTION, answered, answers, asked, change, claimed, key, rows, within
+from tests.storing.asking import (
+    QUESTION,
+    among_others,
+    answered,
+    answers,
+    asked,
+    change,
+    claimed,
+    key,
+    rows,
+    within,
+)
 
 STORED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NOT NULL"
 CLAIMED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NULL"
@@ -66,7 +77,6 @@ async def test_it_is_committed_when_put_returns(store: Store) -> None:
     mine = answers(store)
     for number in range(5):
         claim = await claimed(mine, number)
-        assert rows(store, CLAIMED) == [(1,)]
         await claim.put(Answer("yes"), None)
         assert rows(store, STORED) == [(number + 1,)]
         assert rows(store, CLAIMED) == [(0,)]
@@ -130,7 +140,13 @@ async def test_a_released_claim_goes_to_who_has_waited_longest(store: Store) -> 
     assert second.result() == Answer("second try")
 
 
-async def test_a_released_claim_leaves_nothing_behind(store: Store) -> None:
+async def test_a_released_claim_leaves_nothing_behind(url: str) -> None:
+    store = Store(url, "tests")
+    with among_others(store):
+        await release_some(store)
+
+
+async def release_some(store: Store) -> None:
     mine = answers(store)
     (await claimed(mine, 1)).release()
     await claimed(mine, 2)  # in the same queue

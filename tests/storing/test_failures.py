@@ -18,7 +18,10 @@ async def test_everybody_who_waits_is_told_and_the_next_ones_are_served(store: S
     await asyncio.sleep(0.01)
     change(store, "ALTER TABLE rag_rules_answers RENAME TO elsewhere")
     told = await asyncio.gather(
-        claim.put(Answer("paid")), *waiting, mine.take(key(2), ()), return_exceptions=True
+        claim.put(Answer("paid")),
+        *waiting,
+        answers(store, "Another?").take(key(2), ()),
+        return_exceptions=True,
     )
     assert [type(each) for each in told] == [StoreFailed] * 5
     assert len({id(each) for each in told}) == 5

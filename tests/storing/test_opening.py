@@ -114,7 +114,10 @@ class TestFiles:
         finally:
             os.umask(previous)
         files = sorted(path.parent.iterdir())
-        assert [file.name for file in files] == ["store.db", "store.db-shm", "store.db-wal"]
+        assert [file.name for file in files] == [
+            *("store.db", "store.db-shm", "store.db-wal"),
+            "store.db.users",
+        ]
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700

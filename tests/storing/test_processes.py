@@ -8,9 +8,11 @@ import time
 import pytest
 
 from rag_rule_explainer import Answer, Store, StoreFailed
+from rag_rule_explainer.storing import owners
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.storing.owners import is_dead, new_owner, retire
 from tests.storing.asking import (
+    among_others,
     answered,
     answers,
     change,
@@ -113,12 +115,12 @@ async def test_a_claim_of_another_machine_is_dead_when_its_lease_is_over(url: st
 
 
 async def test_a_lease_is_renewed_while_its_owner_lives(url: str) -> None:
-    store = Store(url, "tests", lease=0.6)
+    store = Store(url, "tests", lease=0.3)
     claim = await claimed(answers(store), 1)
     (first,) = rows(store, "SELECT expires FROM rag_rules_answers")
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(0.5)
     (later,) = rows(store, "SELECT expires FROM rag_rules_answers")
-    assert float(str(later[0])) > float(str(first[0])) + 0.5
+    assert float(str(later[0])) > float(str(first[0])) + 0.25
     claim.release()
 
 
@@ -155,3 +157,12 @@ def test_who_is_known_to_be_dead() -> None:
     assert not is_dead(f"{host}|1|x")
     for unknown in ("elsewhere|1|x", "", "|||", f"{host}|-1|x", f"{host}|99999999999|x", f"{host}|²|x"):
         assert not is_dead(unknown)
+
+
+async def test_a_host_may_have_any_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owners, "_host", lambda: 'it\'s\\ {a, "b"} %s host')
+    with among_others(Store(url, "tests")):
+        claim = await claimed(answers(Store(url, "tests")), 1)
+        (held,) = rows(Store(url, "tests"), "SELECT owner FROM rag_rules_answers")
+        assert str(held[0]).startswith('it\'s\\ {a, "b"} %s host|')
+        await claim.put(Answer("made"))

@@ -10,7 +10,7 @@ from rag_rule_explainer import Answer, InvalidInput, Judgement, Store, StoreFail
 from rag_rule_explainer.storing import upkeep
 from rag_rule_explainer.storing.upkeep import NamespaceInfo, Pruned, export, info, prune
 from tests.postgres import Server
-from tests.storing.asking import answered, answers, change, claimed, rows
+from tests.storing.asking import among_others, answered, answers, change, claimed, rows
 
 DAY = 86_400.0
 
@@ -45,7 +45,8 @@ async def test_info_tells_what_is_there(url: str) -> None:
 async def test_a_namespace_is_pruned_and_the_others_stay(url: str) -> None:
     await fill(url, "one", range(3))
     await fill(url, "two", range(2))
-    held = await claimed(answers(Store(url, "one")), 99)
+    with among_others(Store(url, "one")):
+        held = await claimed(answers(Store(url, "one")), 99)
     assert prune(url, "one") == Pruned(answers=3, judgements=1)
     assert [(s.namespace, s.answers, s.claims) for s in info(url).namespaces] == [
         ("one", 0, 1),
