@@ -1,6 +1,9 @@
 """Rules where answers vary: what votes make of them, what they cost, and what is said of them."""
 
+import os
 import random
+import signal
+import time
 from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -15,8 +18,10 @@ from rag_rule_explainer import (
     Explainer,
     Explanation,
     InvalidInput,
+    Limiter,
     Limits,
     Noise,
+    Retries,
     Source,
     Store,
     TooManySources,
@@ -26,7 +31,13 @@ from rag_rule_explainer import (
     diff,
     same_answer,
 )
+from rag_rule_explainer.probing.bill import Bill
+from rag_rule_explainer.probing.judging import judgings
+from rag_rule_explainer.probing.limits import LimitReached
+from rag_rule_explainer.probing.polling import Polling
+from rag_rule_explainer.probing.prober import Prober
 from rag_rule_explainer.report import as_text
+from rag_rule_explainer.sources import Arrangement
 
 Holds = Callable[[Collection[str]], bool]
 BORDER = Noise(samples=9)
@@ -326,3 +337,53 @@ class TestDiff:
     def test_what_only_votes_tell_is_weaker_than_a_proof(self) -> None:
         (change,) = diff(explained(Noisy(pair), Noise()), explained(Noisy(pair), BORDER)).changes
         assert change.what == "weakened"
+
+
+class TestCorners:
+    def test_samples_are_shared_by_conditions_that_have_nothing_in_common(self) -> None:
+        replay = Noisy(pair)
+        explanation = explained(
+            replay,
+            Noise(samples=5, vote="every"),
+            size=4,
+            rules="both",
+            omission_predicate=contains("no"),
+        )
+        assert {replay.asked.count(ids) for ids in replay.asked} == {3}
+        assert len(replay.asked) == explanation.counts.replays
+
+    def test_what_is_answered_without_the_application_needs_no_votes(self) -> None:
+        explanation = explained(Noisy(lambda _: True), BORDER, size=3, answer_without_sources="yes")
+        (rule,) = explanation.retention_rules
+        assert (rule.sources, rule.claim) == ((), "voted")
+        assert explanation.complete
+
+    async def test_nothing_more_is_sampled_after_a_stop(self) -> None:
+        replay = Noisy(pair)
+        prober = Prober("?", replay, limiter=Limiter(1), bill=Bill(Limits()), retries=Retries(0))
+        prober.stop("interrupted")
+        (judging,) = judgings([contains("yes")])
+        arrangement = Arrangement((Source("D1", "text"),))
+        with pytest.raises(LimitReached, match="interrupted"):
+            await Polling(prober, BORDER).poll(arrangement, judging)
+        assert replay.asked == []
+
+    def test_an_interrupt_among_the_votes_ends_what_they_would_reopen(self) -> None:
+        told: list[frozenset[str]] = []
+        last: list[int] = []
+
+        def flattering(_question: str, sources: Sequence[Source]) -> str:
+            ids = frozenset(source.id for source in sources)
+            told.append(ids)
+            if told.count(frozenset({"D2"})) == 5 and not last:
+                last.append(len(told))
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.2)
+            flattery = "D2" in ids and told.count(ids) == 1
+            return "yes" if pair(ids) or flattery else "no"
+
+        explanation = explained(flattering, BORDER, size=5)
+        assert last
+        assert explanation.stop_reason == "interrupted"
+        assert len(told) - last[0] <= 1
+        assert all(pair(rule.sources) or rule.claim == "unverified" for rule in explanation.rules)
