@@ -57,12 +57,13 @@ def _of_sources(
         raise InvalidInput("there is no question; give one with --question")
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
-    choice = choose(settings, len(sources) - len(pinned))
+    units = SourceSet.of(sources, pinned).lattice.size
+    choice = choose(settings, units)
     if request.model is None:
         replay = offline_replay
     else:
         replay = chat_model_replay(request.model, request.base_url, request.temperature)
-        _agree_on_cost(choice.worst_case(len(sources) - len(pinned)), yes=request.yes)
+        _agree_on_cost(choice.worst_case(units), yes=request.yes)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
