@@ -144,7 +144,7 @@ class Choice:
         return RuleSearch(self.miner(kind, minimal=settings.minimal), lattice, speculate=speculate)
 
     def worst_case(self, sources: int) -> int:
-        """Most replays it can come to: every subset, the baseline and the repeat check."""
+        """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""
         everything = (1 << sources) + 2
         cap = self.limits.replays
         return everything if cap is None else min(everything, cap)

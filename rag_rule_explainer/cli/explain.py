@@ -15,6 +15,7 @@ from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
 from ..predicates import Predicate
 from ..probing.judging import described
+from ..probing.retries import Retries
 from ..report import lines
 from ..settings import Settings, choose
 from ..sources import Source, SourceSet
@@ -63,7 +64,10 @@ def _of_sources(
         replay = offline_replay
     else:
         replay = chat_model_replay(request.model, request.base_url, request.temperature)
-        _agree_on_cost(choice.worst_case(units), yes=request.yes)
+        replays = choice.worst_case(units)
+        # A cap counts retries too.
+        retries = 0 if replays == choice.limits.replays else Retries.of(settings.retries).most
+        _agree_on_cost(replays, retries, yes=request.yes)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
@@ -153,8 +157,9 @@ def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
     return request.pinned or tuple(incident.pinned if incident else ())
 
 
-def _agree_on_cost(replays: int, *, yes: bool) -> None:
-    say(f"at most {replays} replays of the model")
+def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
+    more = f", and {retries} more of each that fails" if retries else ""
+    say(f"at most {replays} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:
         return
     if not (sys.stdin and sys.stdin.isatty()):
