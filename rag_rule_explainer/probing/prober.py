@@ -179,7 +179,7 @@ class Prober:
             failed = Reply(None, time.perf_counter() - started, error)
             return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
         self._failures_in_a_row = 0
-        if answer.usage:
+        if answer.usage or answer.models:
             self.bill.spend(answer.usage, answer.models)
         return Reply(answer, time.perf_counter() - started)
 

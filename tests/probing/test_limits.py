@@ -136,6 +136,25 @@ def test_an_empty_answer_is_on_the_bill() -> None:
     assert explanation.spent.replays["total_tokens"] == 100 * explanation.counts.replays
 
 
+TOLD = {**SPENT, "details": {"audio": 1}, "cost": None}
+"""As some clients tell it."""
+
+
+@pytest.mark.parametrize(("usage", "models"), [(TOLD, None), (None, {"m": TOLD}), (TOLD, {"m": TOLD})])
+def test_whatever_else_is_told_the_tokens_are_on_the_bill(usage: Any, models: Any) -> None:
+    def replay(_question: str, sources: Sequence[Source]) -> Answer:
+        if len(sources) == 4:
+            raise UnusableReply("spoilt", usage, models)
+        return Answer("yes" if len(sources) > 2 else "no", usage=usage, models=models)
+
+    explanation = explained(replay, Limits(replays=500))
+    assert explanation.spent.replays == {k: n * explanation.counts.replays for k, n in SPENT.items()}
+    assert explanation.spent.replays_cost == pytest.approx(EACH * explanation.counts.replays)
+    assert Explanation.model_validate_json(explanation.model_dump_json()) == explanation
+    capped = explained(replay, Limits(tokens=300), concurrency=1)
+    assert capped.counts.replays == 3
+
+
 def test_the_judges_tokens_are_apart_and_count_for_the_caps() -> None:
     replay = Metered()
     explainer = Explainer(replay, predicate=equals("yes"), limits=Limits(tokens=4000), prices=PRICES)
