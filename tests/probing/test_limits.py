@@ -208,6 +208,21 @@ def test_the_longest_name_that_fits_has_the_price() -> None:
     assert price_of("", {"gpt-4o": plain}) is plain
 
 
+@pytest.mark.parametrize(
+    "model", ["gpt-5-pro", "gpt-5-pro-2025-10-06", "gpt-5-mini", "gpt-5-405b", "gpt-5-16k", "gpt-5.1"]
+)
+def test_another_model_is_not_taken_for_a_release(model: str) -> None:
+    table = {"gpt-5": Price(1, 1)}
+    assert price_of(model, table) is None
+    assert cost_of({model: {"input_tokens": 1}}, table) is None
+
+
+@pytest.mark.parametrize("release", ["2025-08-07", "20250807", "002", "latest", "preview-05-20"])
+def test_releases_cost_what_the_model_does(release: str) -> None:
+    table = {"gpt-5": Price(1, 1)}
+    assert price_of(f"gpt-5-{release}", table) is table["gpt-5"]
+
+
 def test_what_is_cached_is_cheaper_where_a_price_says_so() -> None:
     tokens = {"input_tokens": 1_000_000, "cached_input_tokens": 400_000, "output_tokens": 100_000}
     assert cost_of({"m": tokens}, {"m": Price(10, 20, cached_input=1)}) == pytest.approx(6 + 0.4 + 2)
