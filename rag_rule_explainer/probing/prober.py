@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -97,9 +97,21 @@ class Prober:
             self._deadlines.close()
 
     def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
-        self.bill.charge()
+        return self.run(arrangement, self._count_sample)
+
+    def _count_sample(self) -> None:
+        self.charge()
         self.bill.samples += 1
-        return self.run(arrangement)
+
+    def _count_retry(self) -> None:
+        self.charge()
+        self.bill.retries += 1
+
+    def charge(self) -> None:
+        """Makes sure that one more run is wanted and within the limits. Raises LimitReached."""
+        if self.stop_reason:
+            raise LimitReached(self.stop_reason)
+        self.bill.charge()
 
     async def _after_a_failure(
         self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
@@ -112,9 +124,7 @@ class Prober:
             return failed
 
         async def retry() -> Reply:
-            self.bill.charge()
-            self.bill.retries += 1
-            return await self.run(arrangement, may_try_again=False)
+            return await self.run(arrangement, self._count_retry, may_try_again=False)
 
         try:
             reply = await again(self._retries, failed, retry, _cause, self._pause)
@@ -147,18 +157,26 @@ class Prober:
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 
-    async def run(self, arrangement: Arrangement, *, may_try_again: bool = True) -> Reply:
+    async def run(
+        self, arrangement: Arrangement, begin: Callable[[], None], *, may_try_again: bool = True
+    ) -> Reply:
         """What the application answers, whatever is remembered; tried again where that may help.
 
-        Raises LimitReached, and errors of this package only.
+        ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
+        wait for one long after the limits are reached. Raises LimitReached, and errors of this package
+        only.
         """
+        if not self._limiter.enter_at_once():
+            await self._limiter.enter()
+        try:
+            begin()
+        except BaseException:
+            self._limiter.leave()
+            raise
         started, deadlines = time.perf_counter(), self._deadlines
         try:
-            if not self._limiter.enter_at_once():
-                await self._limiter.enter()
             task = asyncio.current_task() if deadlines is not None else None
             try:
-                started = time.perf_counter()
                 if deadlines is not None and task is not None:
                     deadlines.begin(task)
                 given = await self._ask(self.question, arrangement.sources)

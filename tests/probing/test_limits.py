@@ -118,6 +118,29 @@ def test_the_cap_on_seconds_lets_what_is_in_flight_come_in() -> None:
     assert is_true(explanation)
 
 
+def test_what_waits_for_a_slot_of_somebody_elses_is_no_longer_asked_beyond_a_limit() -> None:
+    async def main() -> None:
+        limiter, asked, is_asked = Limiter(2), list[str](), asyncio.Event()
+
+        async def replay(question: str, sources: Sequence[Source]) -> str:
+            asked.append(question)
+            is_asked.set()
+            return "yes" if {"a", "b"} <= {source.id for source in sources} else "no"
+
+        limits = Limits(seconds=0.5)
+        waiting = Explainer(replay, predicate=equals("yes"), limits=limits, limiter=limiter)
+        explaining = asyncio.create_task(waiting.aexplain("?", SOURCES))
+        await is_asked.wait()
+        async with limiter.aslot(), limiter.aslot():
+            before = len(asked)
+            await asyncio.sleep(0.6)
+        explanation = await explaining
+        assert explanation.stop_reason == "the limit of 0.5 seconds is reached"
+        assert explanation.counts.replays == len(asked) == before
+
+    asyncio.run(main())
+
+
 def test_replays_that_failed_are_on_the_bill() -> None:
     replay = Metered(fails=lambda shown: shown in {"ab", "cd"})
     explanation = explained(replay, Limits())
