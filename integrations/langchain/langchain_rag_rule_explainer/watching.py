@@ -1,7 +1,8 @@
 """What models are sent and reply during one run, from their own events."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 from uuid import UUID
@@ -110,6 +111,16 @@ class Watch(UsageMetadataCallbackHandler):
 
 watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
 register_configure_hook(watching, inheritable=True)
+
+
+@contextmanager
+def watched_by(watch: Watch) -> Generator[None, None, None]:
+    """Inside, it sees the models of this context."""
+    token = watching.set(watch)
+    try:
+        yield
+    finally:
+        watching.reset(token)
 
 
 def _entries(given: Any, name: str, known_as: str) -> dict[str, Any]:
