@@ -143,8 +143,14 @@ class Assembly:
             samples=bill.samples,
             retries=bill.retries,
             stored=bill.stored,
-            wasted=sum(strand.search.wasted for strand in self.strands),
+            wasted=self._wasted(),
         )
+
+    def _wasted(self) -> int:
+        """Guesses that no search needed: what one need not have known, the other may have asked."""
+        searches = [strand.search for strand in self.strands]
+        guessed = frozenset[Mask]().union(*(search.wasted for search in searches))
+        return len(guessed.difference(*(search.verdicts for search in searches)))
 
 
 def _why_no_rules(accounts: tuple[Account, ...]) -> Iterator[str]:

@@ -56,10 +56,11 @@ class Settings:
     ones. ``limits``: caps on spending. ``prices``: of tokens, by model. ``concurrency``: most replays in
     flight. ``timeout``: seconds one replay may take, or None. ``retries``: of replays that fail in a way
     that may pass, and of a baseline that is not the user's own run, as a number or as ``Retries``.
-    ``speculate``: the most of all probes that may be wasted
-    on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed. ``lockstep``: probes go
-    out and are told in rounds, so that which ones are made depends on nothing but verdicts. ``seed``: of
-    whatever is drawn. ``check_repeatable``: replay the full set once more before mining.
+    ``speculate``: the share of its probes that a search may waste on guesses made for idle slots, e.g.
+    0.1; 0 probes nothing that is not needed. Once so much is known to be wasted nothing more is guessed,
+    but of what was guessed by then more may turn out to be. ``lockstep``: probes go out and are told in
+    rounds, so that which ones are made depends on nothing but verdicts. ``seed``: of whatever is drawn.
+    ``check_repeatable``: replay the full set once more before mining.
     ``reuse_answers=False``: an arrangement wanted by both kinds is replayed for each (less memory).
     ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
     "N/A".
