@@ -95,6 +95,14 @@ class Settings:
             raise InvalidInput(f"limits is {self.limits!r}; give Limits(replays=...)")
         if not isinstance(self.store, (Store, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"store is {self.store!r}; give Store(url, namespace)")
+        if not isinstance(self.answer_without_sources, (str, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(
+                f"answer_without_sources is {self.answer_without_sources!r}; give a str, or None"
+            )
+        for name in ("minimal", "lockstep", "check_repeatable", "reuse_answers"):
+            # A string such as "no" would be taken for a yes.
+            if type(getattr(self, name)) is not bool:
+                raise InvalidInput(f"{name} is {getattr(self, name)!r}; give True or False")
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))
         object.__setattr__(self, "retries", Retries.of(self.retries))

@@ -1,5 +1,7 @@
 """What explaining would take: three courses, held against what searches really take."""
 
+from typing import Any
+
 import pytest
 
 from rag_rule_explainer import Assuming, Estimate, Explainer, InvalidInput, Limits, Price, Source
@@ -109,7 +111,24 @@ def test_tokens_are_guessed_within_reason() -> None:
     assert approximate_tokens("東京都") == 3
 
 
-@pytest.mark.parametrize("bad", [{"answer_tokens": -1}, {"seconds_per_replay": float("nan")}])
-def test_what_cannot_be_assumed(bad: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"answer_tokens": -1},
+        {"answer_tokens": 1.5},
+        {"answer_tokens": "5"},
+        {"seconds_per_replay": float("nan")},
+        {"seconds_per_replay": None},
+    ],
+)
+def test_what_cannot_be_assumed(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        Assuming(**bad)  # pyright: ignore[reportArgumentType] -- on purpose
+        Assuming(**bad)
+
+
+def test_what_cannot_be_estimated() -> None:
+    wrong: Any = {"answer_tokens": 5}
+    with pytest.raises(InvalidInput, match="assuming is"):
+        Explainer().estimate("?", ["a"], assuming=wrong)
+    with pytest.raises(InvalidInput, match="the question is int"):
+        Explainer().estimate(wrong["answer_tokens"], ["a"])
