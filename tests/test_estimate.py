@@ -78,6 +78,21 @@ def test_a_cap_bounds_every_course() -> None:
     assert "stops after 20 replays" in str(estimate)
 
 
+@pytest.mark.parametrize("cap", [1, 2, 3])
+def test_a_cap_on_almost_nothing_bounds_it_as_well(cap: int) -> None:
+    estimate = Explainer(limits=Limits(replays=cap)).estimate("?", sources(2), assuming=WORDS)
+    replay = ScriptedReplay(lambda _: "yes")
+    Explainer(replay, limits=Limits(replays=cap)).explain("?", sources(2))
+    assert estimate.worst.replays == estimate.best.replays == len(replay.calls) == cap
+    assert estimate.worst.input_tokens >= shown_words(replay)
+
+
+def test_that_answers_are_not_reused_is_said() -> None:
+    estimate = Explainer(reuse_answers=False).estimate("?", sources(2))
+    assert "up to twice as many" in str(estimate)
+    assert "twice" not in str(Explainer().estimate("?", sources(2)))
+
+
 def test_money_is_told_where_there_is_a_price() -> None:
     def cost(**prices: Price) -> float | None:
         explainer = Explainer(prices=prices or None)
