@@ -223,7 +223,7 @@ def _check_said(answer: Answer, arrangement: Arrangement) -> None:
     text = answer.text
     # Whoever is shown nothing may well say nothing.
     if (not text or text.isspace()) and arrangement.sources and answer.value is None:
-        raise UnusableReply(EMPTY, answer.usage, answer.models)
+        raise UnusableReply(EMPTY, answer.usage, answer.models, passing=True)
 
 
 def _is_the_applications(error: BaseException) -> bool:
