@@ -45,7 +45,7 @@ def explain(request: Request, settings: Settings) -> None:
     _show(explanation, as_json=request.json)
     if settings.store is not None:
         counts = explanation.counts
-        say(f"the store saved {counts.stored} replays; {counts.replays} were made")
+        say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
 
