@@ -1,5 +1,6 @@
 """What models are sent and reply during one run, from their own events."""
 
+import logging
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.probing.seeing import Request
 from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, inside_retrieval
-from rag_rule_explainer.wrapping.stopping import Stopping
+from rag_rule_explainer.wrapping.stopping import Enough, Stopping
 
 from .reading import tokens
 
@@ -108,6 +109,13 @@ class Watch(UsageMetadataCallbackHandler):
                 # Providers' own integrations say who they are, and always report a reason.
                 self.fault = self.fault or HALF
 
+
+def _is_news(record: logging.LogRecord) -> bool:
+    # LangChain warns of an error in a callback, which here ends an estimate as it should.
+    return repr(Enough()) not in record.getMessage()
+
+
+logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
 
 watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
 register_configure_hook(watching, inheritable=True)
