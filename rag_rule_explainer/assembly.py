@@ -129,6 +129,10 @@ class Assembly:
         notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
             yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
+        limits = self.bill.limits
+        capped = limits.tokens is not None or limits.cost is not None
+        if capped and self.bill.replays and not self.bill.tokens:
+            yield "no model said what tokens it spent, so the limits on tokens and cost bounded nothing"
         if self.probed > len(self._probes):
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 

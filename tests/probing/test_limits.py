@@ -178,6 +178,17 @@ def test_whatever_else_is_told_the_tokens_are_on_the_bill(usage: Any, models: An
     assert capped.counts.replays == 3
 
 
+@pytest.mark.parametrize("limits", [Limits(tokens=1), Limits(cost=0.001)])
+def test_that_caps_bounded_nothing_is_said(limits: Limits) -> None:
+    def silent(_question: str, _sources: Sequence[Source]) -> str:
+        return "yes"
+
+    bounded_nothing = "so the limits on tokens and cost bounded nothing"
+    assert [note for note in explained(silent, limits).notes if note.endswith(bounded_nothing)]
+    assert not [note for note in explained(silent, Limits()).notes if note.endswith(bounded_nothing)]
+    assert not [note for note in explained(Metered(), limits).notes if note.endswith(bounded_nothing)]
+
+
 def test_the_judges_tokens_are_apart_and_count_for_the_caps() -> None:
     replay = Metered()
     explainer = Explainer(replay, predicate=equals("yes"), limits=Limits(tokens=4000), prices=PRICES)
