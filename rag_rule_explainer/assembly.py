@@ -129,6 +129,10 @@ class Assembly:
         notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
             yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
+        limits = self.bill.limits
+        capped = limits.tokens is not None or limits.cost is not None
+        if capped and self.bill.replays and not self.bill.tokens:
+            yield "no model said what tokens it spent, so the limits on tokens and cost bounded nothing"
         if self.probed > len(self._probes):
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
@@ -154,8 +158,14 @@ class Assembly:
             samples=bill.samples,
             retries=bill.retries,
             stored=bill.stored,
-            wasted=sum(strand.search.wasted for strand in self.strands),
+            wasted=self._wasted(),
         )
+
+    def _wasted(self) -> int:
+        """Guesses that no search needed: what one need not have known, the other may have asked."""
+        searches = [strand.search for strand in self.strands]
+        guessed = frozenset[Mask]().union(*(search.wasted for search in searches))
+        return len(guessed.difference(*(search.verdicts for search in searches)))
 
 
 def _probe_record(probes: Mapping[Strand, Probe]) -> ProbeRecord:

@@ -23,7 +23,7 @@ class Assuming:
     whose price is taken; may be left out where the table has one price only. ``count_tokens``: of a text;
     by default, a rough guess that is right within a fifth for English.
 
-    Raises InvalidInput for numbers below 0.
+    Raises InvalidInput for what is no number, or below 0.
     """
 
     answer_tokens: int = 150
@@ -32,9 +32,8 @@ class Assuming:
     count_tokens: Callable[[str], int] = approximate_tokens
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("answer_tokens", self.answer_tokens),
-            ("seconds_per_replay", self.seconds_per_replay),
-        ):
-            if isinstance(value, bool) or not isfinite(value) or value < 0:
-                raise InvalidInput(f"{name} is {value!r}; give a number, 0 or more")
+        tokens, seconds = self.answer_tokens, self.seconds_per_replay
+        if type(tokens) is not int or tokens < 0:
+            raise InvalidInput(f"answer_tokens is {tokens!r}; give a whole number, 0 or more")
+        if type(seconds) not in {int, float} or not isfinite(seconds) or seconds < 0:
+            raise InvalidInput(f"seconds_per_replay is {seconds!r}; give a number, 0 or more")

@@ -143,8 +143,8 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> _Probes:
 def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
     size = len(material.source_tokens)
     mean = sum(material.source_tokens) / size if size else 0.0
-    before = 1 + (settings.check_repeatable and not settings.noise.votes)
     asked, cap = probes.replays(settings.noise), choice.limits.replays
+    before = 1 + (settings.check_repeatable and not settings.noise.votes and cap != 1)
     share = 1.0 if cap is None else min(1.0, max(0, cap - before) / asked)
     mined = ceil(asked * share)
     replays = before + mined
@@ -182,7 +182,10 @@ def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequ
     if settings.noise.votes:
         said.append(f"{settings.noise.wording}; where samples agree but for the worst case")
     if choice.limits.replays is not None:
-        said.append(f"stops after {choice.limits.replays} replays")
+        plural = "s" * (choice.limits.replays != 1)
+        said.append(f"stops after {choice.limits.replays} replay{plural}")
+    if not settings.reuse_answers:
+        said.append("up to twice as many, as reuse_answers=False replays what both kinds need for each")
     if settings.prices is None:
         said.append("no prices: pass prices={model: Price(...)} for the cost")
     if material.spent_tokens:

@@ -70,7 +70,7 @@ class Explainer:
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """Every minimal rule of the answer to ``question``, blocking until it is known.
@@ -101,7 +101,7 @@ class Explainer:
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
@@ -129,6 +129,9 @@ class Explainer:
         """
         from .estimate import Material, estimated
 
+        if not isinstance(assuming, (Assuming, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"assuming is {assuming!r}; give Assuming(answer_tokens=...)")
+        _check_question(question)
         assumed = assuming or Assuming()
         source_set = SourceSet.of(sources, pinned)
         counted = [assumed.count_tokens(source.passage) for source in source_set.units]
@@ -154,7 +157,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None,
         replay: Replay | None,
         pinned: Iterable[str],
-        progress: Progress | None,
+        progress: Progress | bool | None,
         judge: Callable[[], TokensByModel] | None,
     ) -> "Inquiry":
         from .inquiry import Inquiry
@@ -164,9 +167,13 @@ class Explainer:
             raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(Answer.of(baseline), logged=True)
-        if not isinstance(question, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"the question is {type(question).__name__}; give a str")
+        if not callable(chosen):
+            raise InvalidInput(f"replay is {chosen!r}; pass a function of (question, sources)")
+        if not (judge is None or callable(judge)):
+            raise InvalidInput(f"judge is {judge!r}; pass a function that tells tokens by model")
+        _check_question(question)
         source_set = SourceSet.of(sources, pinned)
+        told = (self.progress, as_progress(progress))
         return Inquiry(
             question=question,
             sources=source_set,
@@ -176,6 +183,11 @@ class Explainer:
             predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
             settings=self.settings,
             choice=choose(self.settings, source_set.lattice.size),
-            progress=tuple(each for each in (self.progress, progress) if each is not None),
+            progress=tuple(each for each in told if each is not None),
             judge=judge,
         )
+
+
+def _check_question(question: object) -> None:
+    if not isinstance(question, str):
+        raise InvalidInput(f"the question is {type(question).__name__}; give a str")

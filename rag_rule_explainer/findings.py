@@ -229,7 +229,7 @@ class Account:
         )
 
     def unresolved(self) -> tuple[Unresolved, ...]:
-        """The subsets that were needed and have no verdict, largest antecedent first."""
+        """The subsets that were needed and have no verdict, in counting order."""
         return tuple(
             Unresolved(
                 kind=self.kind,

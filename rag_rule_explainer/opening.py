@@ -68,9 +68,11 @@ class Opening:
         prober = self.prober
         before = prober.bill.replays
 
-        async def make(arrangement: Arrangement) -> Reply:
+        def count() -> None:
             prober.bill.baseline += 1
-            return await prober.run(arrangement)
+
+        async def make(arrangement: Arrangement) -> Reply:
+            return await prober.run(arrangement, count)
 
         failed = f"the application failed on all {len(self.sources)} sources, so there is no answer"
         try:
@@ -160,9 +162,11 @@ class Opening:
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         if self._fresh is not None:
             return Reply(self._fresh)  # it has been asked during this call, and said this
-        self.prober.bill.charge()
+        return await self.prober.run(arrangement, self._count_repeat_check)
+
+    def _count_repeat_check(self) -> None:
+        self.prober.charge()
         self.prober.bill.repeat_check += 1
-        return await self.prober.run(arrangement)
 
     async def _compare_with_log(self, logged: Answer, current: Answer) -> None:
         for judging in self.judgings:

@@ -60,11 +60,12 @@ class Settings:
     ones. ``noise``: votes and confidence, where answers vary. ``limits``: caps on spending. ``prices``:
     of tokens, by model. ``concurrency``: most replays in flight. ``timeout``: seconds one replay may
     take, or None. ``retries``: of replays that fail in a way that may pass, and of a baseline that is
-    not the user's own run, as a number or as ``Retries``. ``speculate``: the most of all probes that
-    may be wasted on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed.
-    ``lockstep``: probes go out and are told in rounds, so that which ones are made depends on nothing
-    but verdicts. ``seed``: of whatever is drawn. ``check_repeatable``: replay the full set once more
-    before mining.
+    not the user's own run, as a number or as ``Retries``. ``speculate``: the share of its probes that a
+    search may waste on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not needed. Once
+    so much is known to be wasted nothing more is guessed, but of what was guessed by then more may turn
+    out to be. ``lockstep``: probes go out and are told in rounds, so that which ones are made depends
+    on nothing but verdicts. ``seed``: of whatever is drawn. ``check_repeatable``: replay the full set
+    once more before mining.
     ``reuse_answers=False``: an arrangement wanted by both kinds is replayed for each (less memory).
     ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
     "N/A".
@@ -102,6 +103,14 @@ class Settings:
             raise InvalidInput(f"noise is {self.noise!r}; give Noise(samples=...)")
         if not isinstance(self.store, (Store, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"store is {self.store!r}; give Store(url, namespace)")
+        if not isinstance(self.answer_without_sources, (str, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(
+                f"answer_without_sources is {self.answer_without_sources!r}; give a str, or None"
+            )
+        for name in ("minimal", "lockstep", "check_repeatable", "reuse_answers"):
+            # A string such as "no" would be taken for a yes.
+            if type(getattr(self, name)) is not bool:
+                raise InvalidInput(f"{name} is {getattr(self, name)!r}; give True or False")
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))
         object.__setattr__(self, "retries", Retries.of(self.retries))
@@ -166,7 +175,7 @@ class Choice:
         return RuleSearch(miner, lattice, known=known, speculate=speculate)
 
     def worst_case(self, sources: int) -> int:
-        """Most replays it can come to: every subset, the baseline and the repeat check."""
+        """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""
         everything = (1 << sources) * self.samples + 2
         cap = self.limits.replays
         return everything if cap is None else min(everything, cap)

@@ -78,6 +78,8 @@ class SourceSet:
         """
         if isinstance(sources, (str, bytes)):
             raise InvalidInput("sources is one string; pass a list with a Source for each document")
+        if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
         named = tuple(_named(source, place) for place, source in enumerate(sources, start=1))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")
@@ -117,7 +119,13 @@ class SourceSet:
 def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     if isinstance(given, str):
         raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
-    pinned = frozenset(given)
+    if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"pinned is {given!r}; pass a list of ids")
+    listed = tuple(given)
+    for each in listed:
+        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"pinned names {each!r}, a {type(each).__name__}; pass a list of ids")
+    pinned = frozenset(listed)
     unknown = sorted(map(str, pinned.difference(ids)))
     if unknown:
         raise InvalidInput(

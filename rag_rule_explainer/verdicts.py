@@ -71,11 +71,17 @@ class Answer:
             raise InvalidInput(f"an answer is {type(given).__name__}; give a str or an Answer")
         if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
+        if given.models is not None:
+            models = {model: counts_in(usage) for model, usage in given.models.items()}
+            return replace(given, usage=counts_in(given.usage) or None, models=models)
         if given.usage and not all(type(count) is int for count in given.usage.values()):
-            # What some clients report beside the counts: details, nested or absent.
-            counts = {kind: count for kind, count in given.usage.items() if type(count) is int}
-            return replace(given, usage=counts or None)
+            return replace(given, usage=counts_in(given.usage) or None)
         return given
+
+
+def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
+    """The counts, without what some clients report beside them: details, nested or absent."""
+    return {kind: count for kind, count in (usage or {}).items() if type(count) is int}
 
 
 class Case(NamedTuple):

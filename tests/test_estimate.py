@@ -1,5 +1,7 @@
 """What explaining would take: three courses, held against what searches really take."""
 
+from typing import Any
+
 import pytest
 
 from rag_rule_explainer import Assuming, Estimate, Explainer, InvalidInput, Limits, Price, Source
@@ -76,6 +78,21 @@ def test_a_cap_bounds_every_course() -> None:
     assert "stops after 20 replays" in str(estimate)
 
 
+@pytest.mark.parametrize("cap", [1, 2, 3])
+def test_a_cap_on_almost_nothing_bounds_it_as_well(cap: int) -> None:
+    estimate = Explainer(limits=Limits(replays=cap)).estimate("?", sources(2), assuming=WORDS)
+    replay = ScriptedReplay(lambda _: "yes")
+    Explainer(replay, limits=Limits(replays=cap)).explain("?", sources(2))
+    assert estimate.worst.replays == estimate.best.replays == len(replay.calls) == cap
+    assert estimate.worst.input_tokens >= shown_words(replay)
+
+
+def test_that_answers_are_not_reused_is_said() -> None:
+    estimate = Explainer(reuse_answers=False).estimate("?", sources(2))
+    assert "up to twice as many" in str(estimate)
+    assert "twice" not in str(Explainer().estimate("?", sources(2)))
+
+
 def test_money_is_told_where_there_is_a_price() -> None:
     def cost(**prices: Price) -> float | None:
         explainer = Explainer(prices=prices or None)
@@ -109,7 +126,24 @@ def test_tokens_are_guessed_within_reason() -> None:
     assert approximate_tokens("東京都") == 3
 
 
-@pytest.mark.parametrize("bad", [{"answer_tokens": -1}, {"seconds_per_replay": float("nan")}])
-def test_what_cannot_be_assumed(bad: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"answer_tokens": -1},
+        {"answer_tokens": 1.5},
+        {"answer_tokens": "5"},
+        {"seconds_per_replay": float("nan")},
+        {"seconds_per_replay": None},
+    ],
+)
+def test_what_cannot_be_assumed(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        Assuming(**bad)  # pyright: ignore[reportArgumentType] -- on purpose
+        Assuming(**bad)
+
+
+def test_what_cannot_be_estimated() -> None:
+    wrong: Any = {"answer_tokens": 5}
+    with pytest.raises(InvalidInput, match="assuming is"):
+        Explainer().estimate("?", ["a"], assuming=wrong)
+    with pytest.raises(InvalidInput, match="the question is int"):
+        Explainer().estimate(wrong["answer_tokens"], ["a"])

@@ -627,3 +627,44 @@ def test_the_repr_of_an_explanation_is_short() -> None:
     explanation = Explainer(answering(otherwise="same"), miner="exact").explain("?" * 500, sources(8))
     assert len(repr(explanation)) < 200
     assert json.loads(explanation.model_dump_json())["schema_version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"sources": None}, "sources is None"),
+        ({"pinned": None}, "pinned is None"),
+        ({"pinned": [["D1"]]}, "pinned names .*a list"),
+        ({"replay": "chain"}, "replay is 'chain'"),
+        ({"judge": 5}, "judge is 5"),
+        ({"progress": 5}, "progress is 5"),
+        ({"question": None}, "the question is NoneType"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_before_anything_is_asked(given: dict[str, Any], told: str) -> None:
+    replay = answering(PAIR)
+    asked: dict[str, Any] = {"question": "?", "sources": sources(2), **given}
+    with pytest.raises(InvalidInput, match=told):
+        Explainer(replay).explain(**asked)
+    assert not replay.calls
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"answer_without_sources": 5},
+        {"minimal": "no"},
+        {"check_repeatable": "false"},
+        {"lockstep": 1},
+        {"reuse_answers": None},
+    ],
+)
+def test_settings_of_another_type(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(given))):
+        Settings(**given)
+
+
+def test_one_call_can_be_shown_as_all_can(capsys: pytest.CaptureFixture[str]) -> None:
+    explanation = Explainer(answering(PAIR)).explain("?", sources(2), progress=True)
+    assert not [note for note in explanation.notes if "progress" in note]
+    assert "probes" in capsys.readouterr().err

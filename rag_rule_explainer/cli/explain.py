@@ -15,6 +15,7 @@ from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
 from ..predicates import Predicate
 from ..probing.judging import described
+from ..probing.retries import Retries
 from ..report import lines
 from ..settings import Settings, choose
 from ..sources import Source, SourceSet
@@ -44,7 +45,7 @@ def explain(request: Request, settings: Settings) -> None:
     _show(explanation, as_json=request.json)
     if settings.store is not None:
         counts = explanation.counts
-        say(f"the store saved {counts.stored} replays; {counts.replays} were made")
+        say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
 
@@ -57,12 +58,16 @@ def _of_sources(
         raise InvalidInput("there is no question; give one with --question")
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
-    choice = choose(settings, len(sources) - len(pinned))
+    units = SourceSet.of(sources, pinned).lattice.size
+    choice = choose(settings, units)
     if request.model is None:
         replay = offline_replay
     else:
         replay = chat_model_replay(request.model, request.base_url, request.temperature)
-        _agree_on_cost(choice.worst_case(len(sources) - len(pinned)), yes=request.yes)
+        replays = choice.worst_case(units)
+        # A cap counts retries too.
+        retries = 0 if replays == choice.limits.replays else Retries.of(settings.retries).most
+        _agree_on_cost(replays, retries, yes=request.yes)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
@@ -152,8 +157,9 @@ def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
     return request.pinned or tuple(incident.pinned if incident else ())
 
 
-def _agree_on_cost(replays: int, *, yes: bool) -> None:
-    say(f"at most {replays} replays of the model")
+def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
+    more = f", and {retries} more of each that fails" if retries else ""
+    say(f"at most {replays} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:
         return
     if not (sys.stdin and sys.stdin.isatty()):

@@ -54,7 +54,7 @@ class Incident(BaseModel):
 
 def load_incident(path: Path) -> Incident:
     """The incident in a file. Raises InvalidInput where it cannot be read or is none."""
-    text = read(path)
+    text = read(path, _EXPECTED)
     if not text.strip():
         raise InvalidInput(f"{path} is empty; {_EXPECTED}")
     if path.suffix.lower() != ".json" and not text.lstrip().startswith("{"):

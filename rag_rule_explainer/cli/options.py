@@ -87,7 +87,7 @@ PriceOption = Annotated[
 Timeout = Annotated[float | None, typer.Option(help="Seconds one replay may take.")]
 RetriesOption = Annotated[int, typer.Option("--retries", min=0, help="Further tries of a failed replay.")]
 Speculate = Annotated[
-    float, typer.Option(help="The most of all probes that may be wasted to be done sooner, e.g. 0.1.")
+    float, typer.Option(help="The share of probes that guesses may waste to be done sooner, e.g. 0.1.")
 ]
 Samples = Annotated[
     int, typer.Option(min=1, help="Answers to one subset at the most, where they are put to the vote.")

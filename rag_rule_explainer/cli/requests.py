@@ -41,7 +41,13 @@ class Request:
     yes: bool = False
 
     def __post_init__(self) -> None:
-        of_sources = {"--sources": self.sources, "--top-k": self.top_k, "--model": self.model}
+        of_models = {"--base-url": self.base_url, "--temperature": self.temperature}
+        of_sources = {
+            "--sources": self.sources,
+            "--top-k": self.top_k,
+            "--model": self.model,
+            **of_models,
+        }
         of_apps = {
             "--framework": self.framework,
             "--documents": self.documents,
@@ -54,6 +60,10 @@ class Request:
             if value is not None:
                 told = "goes with --app only" if self.app is None else "does not go with --app"
                 raise InvalidInput(f"{option} {told}; leave one of them out")
+        for option, value in of_models.items():
+            # Otherwise the offline reader would answer, and whoever named an endpoint take it for that.
+            if value is not None and self.model is None:
+                raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if self.input is not None and self.input_key is not None:
             raise InvalidInput("--input is the whole input; leave --input-key out")
         if self.question is not None and not self.question.strip():

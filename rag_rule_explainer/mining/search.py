@@ -24,7 +24,7 @@ class RuleSearch:
 
     ``known``: verdicts from an earlier search over the same units; they are never asked again, so a
     search is resumed by starting it anew with the saved verdicts. ``budget``: most probes asked for.
-    ``speculate``: the most of all probes that may be wasted by ``guess``; for miners that probe top-down.
+    ``speculate``: the share of probes that ``guess`` may waste; for miners that probe top-down.
     """
 
     def __init__(
@@ -126,10 +126,10 @@ class RuleSearch:
         return len(self._wanting) + len(self._in_flight)
 
     @property
-    def wasted(self) -> int:
+    def wasted(self) -> frozenset[Mask]:
         """Guesses that were not needed, as far as that is known: all of them once it is finished."""
         if self._speculation is None:
-            return 0
+            return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     def evidence(self) -> "Evidence":

@@ -29,8 +29,9 @@ that a guess contains are known: what is likely to be wasted by then is found ou
 class Speculation:
     """Which masks one search may have probed before it is known whether they are needed.
 
-    ``share``: the most of all issued probes that may be wasted, that is, issued as a guess and then shown
-    to be unneeded. No guess is issued that would exceed it if wasted, counting those known to be.
+    ``share``: of all issued probes, those that may be wasted, that is, issued as a guess and then shown
+    to be unneeded. No guess is issued that would exceed it if wasted, counting those known to be; what
+    is issued and found out to be wasted later comes on top, and is likely to be little.
     """
 
     def __init__(self, kind: RuleKind, lattice: Lattice, share: float) -> None:
@@ -56,14 +57,14 @@ class Speculation:
         self._news, self._patience = 0, max(1, (1 << lattice.size) >> 8)
 
     @property
-    def wasted(self) -> int:
-        """How many were issued and are shown to be unneeded."""
-        return len(self._wasted)
+    def wasted(self) -> frozenset[Mask]:
+        """What was issued and is shown to be unneeded."""
+        return frozenset(map(self._removed, self._wasted))
 
     @property
-    def unneeded(self) -> int:
-        """How many were issued and are not needed so far."""
-        return len(self._wasted) + len(self._open)
+    def unneeded(self) -> frozenset[Mask]:
+        """What was issued and is not needed so far."""
+        return frozenset(map(self._removed, self._wasted | self._open))
 
     def __contains__(self, mask: Mask) -> bool:
         """True for what was issued and is not needed so far."""
@@ -113,6 +114,7 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Mask) -> Mask:
+        """What a mask removes, and the other way round."""
         return self._full ^ mask ^ self._flip
 
     def _forget_unknown(self, removed: Mask) -> None:

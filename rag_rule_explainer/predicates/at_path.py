@@ -35,7 +35,7 @@ def _compiled(path: str) -> Any:
 
     try:
         compiled = JSONPathEnvironment(strict=True).compile(path)
-    except JSONPathError as error:
+    except (JSONPathError, RecursionError) as error:
         why = error.args[0] if error.args else type(error).__name__
         raise InvalidInput(
             f"{shortened(path, 200)!r} is not a JSON path: {why}; write one such as $.dose.unit, "
@@ -52,7 +52,7 @@ def _found(path: str, text: str) -> list[Any]:
 
     try:
         return [match.obj for match in _compiled(path).finditer(parsed(text))]
-    except JSONPathError as error:
+    except (JSONPathError, RecursionError) as error:
         raise ValueError(str(error.args[0]) if error.args else type(error).__name__) from error
 
 

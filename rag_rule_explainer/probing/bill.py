@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import InvalidInput
+from ..verdicts import counts_in
 from .limits import LimitReached, Limits
 from .prices import Prices, Tokens, TokensByModel, cost_of
 
@@ -70,7 +71,8 @@ class Bill:
 
     def spend(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
         """Adds the tokens of a reply; ``models``: the same by model, where that is known."""
-        for model, tokens in (models or {"": usage or {}}).items():
+        for model, told in (models or {"": usage or {}}).items():
+            tokens = counts_in(told)
             account = self._spent.setdefault(model, {})
             for kind, count in tokens.items():
                 account[kind] = account.get(kind, 0) + count

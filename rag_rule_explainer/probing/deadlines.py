@@ -8,6 +8,9 @@ from .replaying import UnusableReply
 
 RunningTask = asyncio.Task[Any]
 
+STOOD_STILL = 0.1
+"""Seconds after which a timer that is late tells of a loop that was held up."""
+
 # How many cancellations a task has not answered for; before Python 3.11, none are counted.
 _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lambda _: 0)
 
@@ -15,7 +18,8 @@ _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lam
 class Deadlines:
     """Cancels tasks that take longer than ``seconds``. For one event loop.
 
-    Whoever catches that and goes on is cancelled again after as many seconds.
+    Whoever catches that and goes on is cancelled again after as many seconds. Where the loop itself stood
+    still, a task has its time once more: what came in meanwhile has yet to be seen.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -24,6 +28,7 @@ class Deadlines:
         # time: how many cancellations of somebody else's the task had pending when it came in.
         self._due: dict[RunningTask, tuple[float, int]] = {}
         self._cancelled: dict[RunningTask, int] = {}
+        self._spared = set[RunningTask]()
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, task: RunningTask) -> None:
@@ -41,6 +46,7 @@ class Deadlines:
         later, the next cancellation may be on its way. May be called again, and is False then.
         """
         begun = self._due.pop(task, None)
+        self._spared.discard(task)
         if begun is None or not self._cancelled:
             return False
         times = self._cancelled.pop(task, 0)
@@ -68,6 +74,9 @@ class Deadlines:
                 break
             del self._due[task]
             self._due[task] = now + self.seconds, pending
+            if now - due > STOOD_STILL and task not in self._spared:
+                self._spared.add(task)
+                continue
             self._cancelled[task] = self._cancelled.get(task, 0) + 1
             task.cancel()
         for task, (due, _) in self._due.items():

@@ -1,5 +1,6 @@
 """What tokens cost, by a table of the user's: no prices are built in."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -45,8 +46,11 @@ class Price:
 
 
 Prices: TypeAlias = Mapping[str, Price]
-"""By the model's name as it reports itself, or a beginning of it ("gpt-4o-mini" for its dated releases);
-"*" for any other."""
+"""By the model's name as it reports itself, or without its release ("gpt-4o-mini" for
+"gpt-4o-mini-2024-07-18"); "*" for any other."""
+
+# "gpt-4o-mini" is no release of "gpt-4o", and "405b" is a size.
+_RELEASE = re.compile(r"-(\d{3,}|latest|preview)\b")
 
 
 def checked_prices(prices: Prices | None) -> Prices | None:
@@ -75,9 +79,13 @@ def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
 
 
 def price_of(model: str, prices: Prices) -> Price | None:
-    """That of the longest name in the table which the model's begins with."""
-    fitting = (name for name in prices if model == name or model.startswith(f"{name}-"))
+    """That of the longest name in the table which the model is, or is a release of."""
+    fitting = (name for name in prices if model == name or _is_release(model, name))
     name = max(fitting, key=len, default=ANY_MODEL)
     if name not in prices and not model and len(prices) == 1:
         return next(iter(prices.values()))  # a model that does not say its name, and just one price
     return prices.get(name)
+
+
+def _is_release(model: str, name: str) -> bool:
+    return model.startswith(name) and _RELEASE.match(model, len(name)) is not None

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -130,9 +130,21 @@ class Prober:
             self._deadlines.close()
 
     def _sample(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
-        self.bill.charge()
+        return self.run(arrangement, self._count_sample)
+
+    def _count_sample(self) -> None:
+        self.charge()
         self.bill.samples += 1
-        return self.run(arrangement)
+
+    def _count_retry(self) -> None:
+        self.charge()
+        self.bill.retries += 1
+
+    def charge(self) -> None:
+        """Makes sure that one more run is wanted and within the limits. Raises LimitReached."""
+        if self.stop_reason:
+            raise LimitReached(self.stop_reason)
+        self.bill.charge()
 
     async def _after_a_failure(
         self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
@@ -145,9 +157,7 @@ class Prober:
             return failed
 
         async def retry() -> Reply:
-            self.bill.charge()
-            self.bill.retries += 1
-            return await self.run(arrangement, may_try_again=False)
+            return await self.run(arrangement, self._count_retry, may_try_again=False)
 
         try:
             reply = await again(self._retries, failed, retry, _cause, self._pause)
@@ -180,18 +190,26 @@ class Prober:
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 
-    async def run(self, arrangement: Arrangement, *, may_try_again: bool = True) -> Reply:
+    async def run(
+        self, arrangement: Arrangement, begin: Callable[[], None], *, may_try_again: bool = True
+    ) -> Reply:
         """What the application answers, whatever is remembered; tried again where that may help.
 
-        Raises LimitReached, and errors of this package only.
+        ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
+        wait for one long after the limits are reached. Raises LimitReached, and errors of this package
+        only.
         """
+        if not self._limiter.enter_at_once():
+            await self._limiter.enter()
+        try:
+            begin()
+        except BaseException:
+            self._limiter.leave()
+            raise
         started, deadlines = time.perf_counter(), self._deadlines
         try:
-            if not self._limiter.enter_at_once():
-                await self._limiter.enter()
             task = asyncio.current_task() if deadlines is not None else None
             try:
-                started = time.perf_counter()
                 if deadlines is not None and task is not None:
                     deadlines.begin(task)
                 given = await self._ask(self.question, arrangement.sources)
@@ -212,7 +230,7 @@ class Prober:
             failed = Reply(None, time.perf_counter() - started, error)
             return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
         self._failures_in_a_row = 0
-        if answer.usage:
+        if answer.usage or answer.models:
             self.bill.spend(answer.usage, answer.models)
         return Reply(answer, time.perf_counter() - started)
 
@@ -238,7 +256,7 @@ def _check_said(answer: Answer, arrangement: Arrangement) -> None:
     text = answer.text
     # Whoever is shown nothing may well say nothing.
     if (not text or text.isspace()) and arrangement.sources and answer.value is None:
-        raise UnusableReply(EMPTY, answer.usage, answer.models)
+        raise UnusableReply(EMPTY, answer.usage, answer.models, passing=True)
 
 
 def _is_the_applications(error: BaseException) -> bool:

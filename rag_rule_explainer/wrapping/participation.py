@@ -3,15 +3,17 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ..errors import RagRuleError
 from ..probing.bill import summed
 from ..probing.gating import GoingOn, rejoining, taking_part
+from ..probing.judging import described
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.seeing import Request
+from ..verdicts import Answer
 from .state import State
 from .stopping import Stopping
 
@@ -55,6 +57,34 @@ def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> Unusa
     """The error for a run whose reply cannot count, with what its models had spent by then."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
+
+
+def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
+    """A model that failed may do better, and so may one whose reply was none; that anything else does is
+    for its error to say."""
+    passing = True if watch.failed or watch.fault else None
+    failure = unusable(reason, watch, passing=passing)
+    failure.__cause__ = cause
+    return failure
+
+
+@contextmanager
+def failing(watch: Watch) -> Generator[None, None, None]:
+    """What is raised inside keeps what had been spent by then, and whether trying again may help."""
+    try:
+        yield
+    except (RagRuleError, UnusableReply):
+        raise
+    except Exception as error:
+        raise failed_reply(described(error), watch, error) from error
+
+
+def with_spent(answer: Answer, watch: Watch) -> Answer:
+    """The answer with the tokens of every model asked, not just of the one whose message it is."""
+    models = watch.models
+    if not models:
+        return answer
+    return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
 
 
 @dataclass(slots=True, eq=False)

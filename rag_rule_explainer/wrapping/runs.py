@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import BaselineFailed, NoSourcesCaptured, RagRuleError
-from ..probing.bill import summed
 from ..probing.conduct import Conduct
 from ..probing.gating import Captured, OnNewQuery, Recording, Serving
-from ..probing.judging import described
 from ..probing.replaying import Baseline, UnusableReply
 from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
 from .cases import Case, Manner
-from .copying import described as described_value
-from .participation import Participation, Watch, participating, unusable
+from .copying import described
+from .participation import Participation, Watch, failed_reply, failing, participating, with_spent
 from .retrieved import Retrieved
 from .state import State
 from .stopping import Stopping
@@ -156,7 +154,7 @@ class ApplicationRun(Generic[Item]):
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
         """What a replay that failed as this baseline did would have raised."""
-        return _failure(str(failed), self._first.watch, failed.__cause__)
+        return failed_reply(str(failed), self._first.watch, failed.__cause__)
 
     def of_another_run(
         self,
@@ -211,10 +209,10 @@ class ApplicationRun(Generic[Item]):
         """What answers depend on beside question and sources: the rest of the input, what is
         remembered."""
         given = self.application.plain(self.case.given)
-        remembered = sorted(map(described_value, self._first.state.before.values()))
+        remembered = sorted(map(described, self._first.state.before.values()))
         if given == self.case.question and not remembered:
             return ""
-        told = "\n".join([described_value(given), *remembered])
+        told = "\n".join([described(given), *remembered])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _logged(self, given: Any) -> Answer:
@@ -239,13 +237,13 @@ class ApplicationRun(Generic[Item]):
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._replaying(kept) as run, _failing(run):
+        with self._replaying(kept) as run, failing(run.watch):
             output = self.application.run(self._copied(), kept)
         return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        with self._replaying(kept) as run, _failing(run):
+        with self._replaying(kept) as run, failing(run.watch):
             output = await self.application.arun(self._copied(), kept)
         return self._checked(output, kept, run)
 
@@ -267,35 +265,10 @@ class ApplicationRun(Generic[Item]):
         if run.refused is not None:
             raise run.refused
         if run.watch.fault and serving.refused is None:
-            raise _failure(run.watch.fault, run.watch)
+            raise failed_reply(run.watch.fault, run.watch)
         serving.remarks.update(self.application.remarks(run, self._first))
         answer = self._read(output, run.watch)
         return self._conduct.checked(answer, kept, serving, run.watch.requests)
 
     def _read(self, output: Any, watch: Watch) -> Answer:
-        answer = Answer.of(self._manner.answer_of(output))
-        # Every model the application asked, not just the one whose message is its output.
-        models = watch.models
-        if not models:
-            return answer
-        return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
-
-
-@contextmanager
-def _failing(run: Participation) -> Generator[None, None, None]:
-    """What the application raises keeps what it had spent by then, and whether trying again may help."""
-    try:
-        yield
-    except (RagRuleError, UnusableReply):
-        raise
-    except Exception as error:
-        raise _failure(described(error), run.watch, error) from error
-
-
-def _failure(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
-    """A model that failed may do better, and so may one whose reply was none; that anything else does is
-    for its error to say."""
-    passing = True if watch.failed or watch.fault else None
-    failure = unusable(reason, watch, passing=passing)
-    failure.__cause__ = cause
-    return failure
+        return with_spent(Answer.of(self._manner.answer_of(output)), watch)

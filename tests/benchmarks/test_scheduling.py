@@ -83,7 +83,7 @@ def by_frontier(holds: Callable[[Mask], bool], width: int, takes: Latencies, sha
             probes += 1
         now, mask = heapq.heappop(flying)
         search.tell({mask: Verdict.of(holds(mask))})
-    return Run(now, probes, search.wasted)
+    return Run(now, probes, len(search.wasted))
 
 
 def really(holds: Callable[[Mask], bool], width: int, takes: Latencies, share: float = 0.0) -> Run:

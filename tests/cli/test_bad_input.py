@@ -75,6 +75,26 @@ class TestBadInput:
             run = explaining(file, "--miner", miner)
             assert_refused(run, "21 sources", "at most 20", "top-k")
 
+    def test_pinned_ids_that_are_no_sources(self, explaining: RagRules, sources: Path) -> None:
+        run = explaining(sources, "--pinned", "a,b,c,d")
+        assert_refused(run, "pinned names 'a', 'b', 'c', 'd', which is no source")
+
+    def test_ids_that_are_pinned_twice_count_once(self, explaining: RagRules, sources: Path) -> None:
+        run = explaining(sources, "--pinned", "menu,menu", "--pinned", "menu,menu")
+        assert "exact (2 sources, at most 4 probes)" in run.out
+
+    @pytest.mark.parametrize("option", [("--base-url", "http://127.0.0.1:1"), ("--temperature", 0.5)])
+    def test_what_is_for_a_model_only(
+        self, explaining: RagRules, rag_rules: RagRules, sources: Path, option: tuple[object, ...]
+    ) -> None:
+        assert_refused(explaining(sources, *option), str(option[0]), "goes with --model only")
+        run = rag_rules("explain", "--question", QUESTION, "--app", "json:dumps", *option)
+        assert_refused(run, str(option[0]), "does not go with --app")
+
+    def test_a_baseline_that_is_not_there(self, explaining: RagRules, sources: Path) -> None:
+        run = explaining(sources, "--baseline", "nowhere.json")
+        assert_refused(run, "there is no nowhere.json", "give a JSON object like")
+
     def test_a_corpus_without_a_word_of_the_question(self, explaining: RagRules, tmp_path: Path) -> None:
         file = jsonl(tmp_path / "s.jsonl", {"text": "Soup."})
         assert_refused(explaining(file, "--top-k", 3), "shares a word with the question", "rephrase")

@@ -18,6 +18,8 @@ from tests.cli.runs import (
     rules_of,
 )
 
+WORST = "at most 10 replays of the model, and 3 more of each that fails"
+
 
 class TestModel:
     @pytest.fixture
@@ -35,7 +37,7 @@ class TestModel:
         offline = with_key("explain", "--question", QUESTION, "--sources", sources, "--json")
         run = with_key(*self.given(sources, server.base_url, "--json"))
         assert rules_of(explanation_of(run)) == rules_of(explanation_of(offline))
-        assert run.err.splitlines()[0] == "at most 10 replays of the model"
+        assert run.err.splitlines()[0] == WORST
         assert len(server.requests) == explanation_of(run).counts.replays
         assert {request["model"] for request in server.requests} == {"some-model"}
 
@@ -130,7 +132,7 @@ class TestModel:
 
         with OpenAIServer(rambles) as server:
             run = with_key(*self.given(sources, server.base_url))
-        assert_refused(run, "replayed twice", "contains", before="at most 10 replays of the model")
+        assert_refused(run, "replayed twice", "contains", before=WORST)
         assert len(told) == 2
 
     def test_no_key(self, rag_rules: RagRules, sources: Path) -> None:

@@ -23,8 +23,8 @@ def test_a_store_saves_what_was_paid(rag_rules: RagRules, sources: Path, tmp_pat
         assert told.code == 0
         return told.err
 
-    assert "the store saved 0 replays; 9 were made" in run()
-    assert "the store saved 9 replays; 0 were made" in run("--predicate", "contains:1889")
+    assert "0 answers came from the store; 9 replays were made" in run()
+    assert "9 answers came from the store; 0 replays were made" in run("--predicate", "contains:1889")
     info = rag_rules("store", "info", tmp_path / "answers.db")
     assert "9 answers to 1 question" in info.out
 

@@ -42,7 +42,7 @@ class Driven:
         while len(self.flying) < self.width:
             ask = self.search.next()
             if ask is None:
-                known, issued = self.search.wasted, len(self.needed) + len(self.guessed)
+                known, issued = len(self.search.wasted), len(self.needed) + len(self.guessed)
                 ask = self.search.guess()
                 if ask is None:
                     return
@@ -90,7 +90,7 @@ def test_rules_claims_and_what_is_needed_are_those_without_guesses(
     assert set(plain.needed) <= set(issued)
     if search.finished:
         # What was issued beyond what is needed was wasted, and nothing else was.
-        assert search.wasted == len(set(issued) - set(plain.needed))
+        assert search.wasted == set(issued) - set(plain.needed)
     assert search.waiting == 0
     evidence, other = search.evidence(), plain.search.evidence()
     for mask in lattice.masks():
@@ -148,7 +148,7 @@ def test_without_leave_to_waste_nothing_is_guessed() -> None:
     while (ask := search.next()) is not None:
         search.tell({ask.mask: HOLDS})
         assert search.guess() is None
-    assert search.wasted == 0
+    assert not search.wasted
 
 
 def test_the_budget_is_of_guesses_too() -> None:
@@ -169,7 +169,7 @@ def test_at_the_end_no_more_was_wasted_than_was_allowed(kind: RuleKind, share: f
         pair = lattice.mask(luck.sample(range(8), 2))
         truth = [Verdict.of((m & pair == pair) is (kind is RuleKind.RETENTION)) for m in lattice.masks()]
         driven = Driven(RuleSearch(Mono(kind), lattice, speculate=share), truth, 64, seed).run(share)
-        worst = max(worst, driven.search.wasted / len(driven.needed + driven.guessed))
+        worst = max(worst, len(driven.search.wasted) / len(driven.needed + driven.guessed))
     assert worst <= 1.5 * share
 
 

@@ -56,6 +56,19 @@ def is_left_open(explanation: Explanation, subset: str = "ab", reason: str = LAT
     return unknown == {(subset, reason)} and rules == {("a", "c")} and not explanation.complete
 
 
+@pytest.mark.parametrize("hangs", [False, True])
+def test_that_the_loop_stood_still_is_no_replays_fault(hangs: bool) -> None:
+    async def replay(_question: str, sources: Sequence[Source]) -> str:
+        shown = "".join(source.id for source in sources)
+        # Whoever else has the loop gives it back when all is in, and late.
+        asyncio.get_running_loop().call_soon(time.sleep, 0.3)
+        await (forever() if hangs and shown == "ab" else asyncio.sleep(0.05))
+        return "yes" if "a" in shown else "no"
+
+    explanation = explained(replay, concurrency=1)
+    assert is_left_open(explanation) if hangs else explanation.complete
+
+
 async def forever() -> str:
     await asyncio.sleep(3600)
     return "yes"

@@ -118,6 +118,29 @@ def test_the_cap_on_seconds_lets_what_is_in_flight_come_in() -> None:
     assert is_true(explanation)
 
 
+def test_what_waits_for_a_slot_of_somebody_elses_is_no_longer_asked_beyond_a_limit() -> None:
+    async def main() -> None:
+        limiter, asked, is_asked = Limiter(2), list[str](), asyncio.Event()
+
+        async def replay(question: str, sources: Sequence[Source]) -> str:
+            asked.append(question)
+            is_asked.set()
+            return "yes" if {"a", "b"} <= {source.id for source in sources} else "no"
+
+        limits = Limits(seconds=0.5)
+        waiting = Explainer(replay, predicate=equals("yes"), limits=limits, limiter=limiter)
+        explaining = asyncio.create_task(waiting.aexplain("?", SOURCES))
+        await is_asked.wait()
+        async with limiter.aslot(), limiter.aslot():
+            before = len(asked)
+            await asyncio.sleep(0.6)
+        explanation = await explaining
+        assert explanation.stop_reason == "the limit of 0.5 seconds is reached"
+        assert explanation.counts.replays == len(asked) == before
+
+    asyncio.run(main())
+
+
 def test_replays_that_failed_are_on_the_bill() -> None:
     replay = Metered(fails=lambda shown: shown in {"ab", "cd"})
     explanation = explained(replay, Limits())
@@ -134,6 +157,36 @@ def test_an_empty_answer_is_on_the_bill() -> None:
 
     explanation = explained(empty, Limits(), retries=0)
     assert explanation.spent.replays["total_tokens"] == 100 * explanation.counts.replays
+
+
+TOLD = {**SPENT, "details": {"audio": 1}, "cost": None}
+"""As some clients tell it."""
+
+
+@pytest.mark.parametrize(("usage", "models"), [(TOLD, None), (None, {"m": TOLD}), (TOLD, {"m": TOLD})])
+def test_whatever_else_is_told_the_tokens_are_on_the_bill(usage: Any, models: Any) -> None:
+    def replay(_question: str, sources: Sequence[Source]) -> Answer:
+        if len(sources) == 4:
+            raise UnusableReply("spoilt", usage, models)
+        return Answer("yes" if len(sources) > 2 else "no", usage=usage, models=models)
+
+    explanation = explained(replay, Limits(replays=500))
+    assert explanation.spent.replays == {k: n * explanation.counts.replays for k, n in SPENT.items()}
+    assert explanation.spent.replays_cost == pytest.approx(EACH * explanation.counts.replays)
+    assert Explanation.model_validate_json(explanation.model_dump_json()) == explanation
+    capped = explained(replay, Limits(tokens=300), concurrency=1)
+    assert capped.counts.replays == 3
+
+
+@pytest.mark.parametrize("limits", [Limits(tokens=1), Limits(cost=0.001)])
+def test_that_caps_bounded_nothing_is_said(limits: Limits) -> None:
+    def silent(_question: str, _sources: Sequence[Source]) -> str:
+        return "yes"
+
+    bounded_nothing = "so the limits on tokens and cost bounded nothing"
+    assert [note for note in explained(silent, limits).notes if note.endswith(bounded_nothing)]
+    assert not [note for note in explained(silent, Limits()).notes if note.endswith(bounded_nothing)]
+    assert not [note for note in explained(Metered(), limits).notes if note.endswith(bounded_nothing)]
 
 
 def test_the_judges_tokens_are_apart_and_count_for_the_caps() -> None:
@@ -187,6 +240,21 @@ def test_the_longest_name_that_fits_has_the_price() -> None:
     assert price_of("", prices) is other
     assert price_of("gpt-5", {"gpt-4o": plain}) is None
     assert price_of("", {"gpt-4o": plain}) is plain
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-5-pro", "gpt-5-pro-2025-10-06", "gpt-5-mini", "gpt-5-405b", "gpt-5-16k", "gpt-5.1"]
+)
+def test_another_model_is_not_taken_for_a_release(model: str) -> None:
+    table = {"gpt-5": Price(1, 1)}
+    assert price_of(model, table) is None
+    assert cost_of({model: {"input_tokens": 1}}, table) is None
+
+
+@pytest.mark.parametrize("release", ["2025-08-07", "20250807", "002", "latest", "preview-05-20"])
+def test_releases_cost_what_the_model_does(release: str) -> None:
+    table = {"gpt-5": Price(1, 1)}
+    assert price_of(f"gpt-5-{release}", table) is table["gpt-5"]
 
 
 def test_what_is_cached_is_cheaper_where_a_price_says_so() -> None:

@@ -102,6 +102,18 @@ def test_what_does_not_pass_is_not_tried_again(error: Callable[[], BaseException
     assert explanation.counts.retries == 0
 
 
+def test_an_empty_answer_is_asked_for_again() -> None:
+    tries = Counter[int]()
+
+    def replay(_question: str, sources: Sequence[Source]) -> str:
+        tries[len(sources)] += 1
+        return "" if tries[len(sources)] == 1 and sources else "yes"
+
+    explanation = explainer(replay, concurrency=1).explain("?", SOURCES)
+    assert explanation.complete
+    assert explanation.counts.retries == 4
+
+
 def test_nobody_comes_back_before_the_other_side_said() -> None:
     flaky = Flaky(at("ab", lambda: Refused(429, 0.3), times=1))
     assert explainer(flaky).explain("?", SOURCES).complete

@@ -24,7 +24,7 @@ from .brought import as_documents
 from .finding import Found, documents_found, identify
 from .interception import interception
 from .reading import plain, texts_in
-from .watching import Watch, watching
+from .watching import Watch, watched_by
 
 _LONGEST_NAME = 60
 
@@ -80,7 +80,7 @@ class LangChainApplication(Application[Found]):
 
     @override
     def watching(self, watch: Any) -> AbstractContextManager[object]:
-        return _watched_by(watch)
+        return watched_by(watch)
 
     @override
     def identify(self, batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
@@ -131,15 +131,6 @@ class LangChainApplication(Application[Found]):
     @override
     def versions(self) -> Mapping[str, str]:
         return {"langchain-core": version("langchain-core")}
-
-
-@contextmanager
-def _watched_by(watch: Watch) -> Generator[None, None, None]:
-    token = watching.set(watch)
-    try:
-        yield
-    finally:
-        watching.reset(token)
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """What models are sent and reply during one run, from their own events."""
 
+import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 from uuid import UUID
@@ -14,7 +16,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.probing.seeing import Request
 from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, inside_retrieval
-from rag_rule_explainer.wrapping.stopping import Stopping
+from rag_rule_explainer.wrapping.stopping import Enough, Stopping
 
 from .reading import tokens
 
@@ -108,8 +110,25 @@ class Watch(UsageMetadataCallbackHandler):
                 self.fault = self.fault or HALF
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    # LangChain warns of an error in a callback, which here ends an estimate as it should.
+    return repr(Enough()) not in record.getMessage()
+
+
+logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
+
 watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
 register_configure_hook(watching, inheritable=True)
+
+
+@contextmanager
+def watched_by(watch: Watch) -> Generator[None, None, None]:
+    """Inside, it sees the models of this context."""
+    token = watching.set(watch)
+    try:
+        yield
+    finally:
+        watching.reset(token)
 
 
 def _entries(given: Any, name: str, known_as: str) -> dict[str, Any]:

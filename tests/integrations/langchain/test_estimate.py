@@ -49,6 +49,11 @@ def test_no_model_is_shown_what_was_retrieved() -> None:
     assert "were spent to find the sources" in str(told)
 
 
+def test_its_end_is_no_error_to_anybody(caplog: pytest.LogCaptureFixture) -> None:
+    RuleExplainer(Counting(documents=facts("ab")) | joined | Telling()).estimate("why?")
+    assert not caplog.records
+
+
 def test_brought_documents_are_not_retrieved() -> None:
     retriever = Counting(documents=facts("abcd"))
     estimate = RuleExplainer(retriever | joined | Telling()).estimate("why?", documents=facts("ab"))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
@@ -22,12 +23,12 @@ from langchain_rag_rule_explainer import RuleExplainer, chat_replay
 from pydantic import SecretStr
 from typing_extensions import override
 
-from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Source, contains
+from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Retries, Source, contains
 from rag_rule_explainer.cli import main
 from rag_rule_explainer.cli.stories import LONG_COVID
 from rag_rule_explainer.probing.loop import run_blocking
 from rag_rule_explainer.reader import qa_prompt
-from rag_rule_explainer.testing import OpenAIServer
+from rag_rule_explainer.testing import Completion, Fault, OpenAIServer, read_offline
 
 PROMPT = ChatPromptTemplate.from_template("Answer from the sources.\n\n{context}\n\nQuestion: {question}")
 NOWHERE = "http://127.0.0.1:1/v1"
@@ -45,7 +46,9 @@ class Fixed(BaseRetriever):
 
 
 @contextmanager
-def chat_model(base_url: str, *, keep_alive: bool = True) -> Generator[ChatOpenAI]:
+def chat_model(
+    base_url: str, *, keep_alive: bool = True, streaming: bool = False
+) -> Generator[ChatOpenAI]:
     """With an HTTP client of its own: the one that langchain-openai shares would outlive the test."""
     limits = httpx.Limits(max_keepalive_connections=None if keep_alive else 0)
     with httpx.Client(limits=limits) as client:
@@ -56,6 +59,7 @@ def chat_model(base_url: str, *, keep_alive: bool = True) -> Generator[ChatOpenA
             http_client=client,
             http_async_client=httpx.AsyncClient(limits=limits),
             max_retries=0,
+            streaming=streaming,
         )
 
 
@@ -214,6 +218,39 @@ def test_an_endpoint_that_dies_under_way_leaves_unknowns_with_their_reason() -> 
     assert not explanation.complete
     assert explanation.unresolved
     assert all("Connection error" in each.reason for each in explanation.unresolved)
+
+
+SPOILT = [fault for fault in Fault if fault not in (Fault.HANG, Fault.RATE_LIMITED)]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("fault", SPOILT)
+def test_a_reply_that_is_none_is_asked_for_again_and_never_judged(fault: Fault, streaming: bool) -> None:
+    came = Counter[str]()
+
+    def spoilt_first(body: dict[str, Any]) -> Completion:
+        said, content = read_offline(body), str(body["messages"])
+        came[content] += 1
+        return Completion(said, fault=fault if came[content] == 1 else None)
+
+    sources = [Source(each.id, each.text, {"title": each.title}) for each in LONG_COVID.documents]
+    with OpenAIServer(spoilt_first) as server, chat_model(server.base_url, streaming=streaming) as model:
+        retries = Retries(most=1, first_wait=0, longest_wait=0)
+        explainer = Explainer(chat_replay(model), predicate=contains(LONG_COVID.symptom), retries=retries)
+        explanation = explainer.explain(LONG_COVID.question, sources)
+    assert is_the_storys(explanation)
+    # The repeat check has luck already.
+    assert explanation.counts.retries == explanation.counts.replays - len(came) - 1 == len(came)
+    assert explanation.spent.replays.get("output_tokens", 0) >= server.tokens.completion
+
+
+def test_a_reply_that_is_cut_off_counts_where_it_is_said_to() -> None:
+    cut_off = Completion("the whole of it", finish_reason="length")
+    with OpenAIServer(lambda _: cut_off) as server, chat_model(server.base_url) as model:
+        with pytest.raises(BaselineFailed, match="cut off"):
+            Explainer(chat_replay(model), retries=0).explain("?", ["a source"])
+        allowing = Explainer(chat_replay(model, allow_length=True), retries=0)
+        assert allowing.explain("?", ["a source"]).baseline.text == "the whole of it"
 
 
 def test_the_package_prompt_reaches_the_model_as_one_user_message(server: OpenAIServer) -> None:

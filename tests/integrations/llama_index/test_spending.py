@@ -21,7 +21,7 @@ from tests.integrations.together import Together
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 QUICK = Retries(most=2, first_wait=0.0, longest_wait=0.0)
-PRICES = {"gpt-4o": Price(1.0, 4.0, cached_input=0.5)}
+PRICES = {"gpt-4o-mini": Price(1.0, 4.0, cached_input=0.5)}
 
 
 def script(body: dict[str, Any]) -> str:
