@@ -81,7 +81,8 @@ class Bill:
     def charge(self) -> None:
         """Makes sure that one more run is within the limits. Raises LimitReached where it is not.
 
-        Raises InvalidInput where the cost is limited and that of a model is not known.
+        Raises InvalidInput where the cost is limited and that of the baseline's model is not known. One
+        that comes later ends the search like any limit, since something was proved by then.
         """
         limits = self.limits
         if not self._is_limited:
@@ -99,7 +100,8 @@ class Bill:
         cost = self.cost
         if cost is None:
             used = ", ".join(sorted(repr(m) for m in {**self._spent, **self.judge_spent} if m)) or "?"
-            raise InvalidInput(
+            found_out = InvalidInput if self.samples + self.repeat_check == 0 else LimitReached
+            raise found_out(
                 f"limits.cost is set, but prices has no price for every model that was used ({used}); "
                 "add it, or one for '*'"
             )
