@@ -1,16 +1,20 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
+from langchain_core.load.serializable import Serializable
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
+from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
 from rag_rule_explainer.wrapping import reading
 
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
-_ANSWER_KEYS = ("answer", "output", "result", "messages", "content")
+_ANSWER_KEYS = ("answer", "output", "result", "messages", "content", "raw")
+_STRUCTURED_KEYS = ("structured_response", "parsed")
 
 
 def question_in(given: Any) -> str:
@@ -30,9 +34,18 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """A str, a message, the last of several messages, or the entry of a dict that is one of these.
 
-    Raises InvalidInput, naming ``answer_of``, for anything else.
+    Structured output (a pydantic object, alone or beside the message it was parsed from, or an agent's
+    ``structured_response``) is the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
+    anything else.
     """
-    found = reading.told(output, _ANSWER_KEYS, _said)
+    found, structured = reading.told(output, _ANSWER_KEYS, _said), _structured(output)
+    if structured is not None:
+        answer = Answer("") if found is None else answer_in(found)
+        # A model that calls a tool for it says nothing else.
+        text = answer.text.strip() and answer.text
+        return replace(
+            answer, text=text or structured.model_dump_json(), value=structured.model_dump(mode="json")
+        )
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "
@@ -70,6 +83,14 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     if cached:
         spent["cached_input_tokens"] = cached
     return spent if any(spent.values()) else None
+
+
+def _structured(output: Any) -> BaseModel | None:
+    """The pydantic object that the output is or has, where a model or an agent was asked for one."""
+    if isinstance(output, Mapping):
+        entries = cast("Mapping[str, Any]", output)
+        return next((_structured(entries[key]) for key in _STRUCTURED_KEYS if key in entries), None)
+    return output if isinstance(output, BaseModel) and not isinstance(output, Serializable) else None
 
 
 def _said(given: Any) -> str | BaseMessage | None:

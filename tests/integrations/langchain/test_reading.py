@@ -6,8 +6,10 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
+from langchain_rag_rule_explainer.reading import answer_in
+from pydantic import BaseModel
 
-from rag_rule_explainer import Answer, InvalidInput
+from rag_rule_explainer import Answer, InvalidInput, json_path
 from tests.integrations.known import BAD, retention, sets
 from tests.integrations.langchain.chains import bad_with, retriever_of, step
 
@@ -86,3 +88,46 @@ def test_functions_of_ones_own_read_question_and_answer() -> None:
     assert explained.explanation.raw_input == {"topic": "rivers"}
     assert explained.explanation.baseline.finish_reason == "length"
     assert retention(explained.explanation) == sets("b")
+
+
+class Dose(BaseModel):
+    unit: str
+    milligrams: int
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        step(lambda unit: Dose(unit=unit, milligrams=5)),
+        step(lambda unit: {"raw": AIMessage(""), "parsed": Dose(unit=unit, milligrams=5)}),
+        step(
+            lambda unit: {
+                "messages": [HumanMessage("?"), AIMessage("")],
+                "structured_response": Dose(unit=unit, milligrams=5),
+            }
+        ),
+    ],
+    ids=["object", "with the raw message", "an agent's"],
+)
+def test_structured_output_is_judged_as_such(wrap: Runnable[Any, Any]) -> None:
+    chain = retriever_of("abc") | bad_with("b") | wrap
+    explainer = RuleExplainer(chain, predicate=json_path("$.unit", equals="bad"))
+    explanation = explainer.explain("?")
+    assert explanation.baseline.value == {"unit": "bad", "milligrams": 5}
+    assert retention(explanation) == sets("b")
+    # What the answer is compared by says it as well.
+    assert RuleExplainer(chain).explain("?").baseline.text == '{"unit":"bad","milligrams":5}'
+    assert retention(RuleExplainer(chain).explain("?")) == sets("b")
+
+
+def test_a_structured_output_keeps_what_the_message_says_and_spent() -> None:
+    usage = {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
+    message = AIMessage("five", usage_metadata=usage)
+    answer = answer_in({"raw": message, "parsed": Dose(unit="mg", milligrams=5), "parsing_error": None})
+    assert (answer.text, answer.value) == ("five", {"unit": "mg", "milligrams": 5})
+    assert answer.usage == usage
+
+
+def test_what_could_not_be_parsed_is_judged_by_its_text() -> None:
+    answer = answer_in({"raw": AIMessage("five?"), "parsed": None, "parsing_error": ValueError("no")})
+    assert (answer.text, answer.value) == ("five?", None)
