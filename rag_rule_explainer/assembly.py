@@ -155,6 +155,7 @@ class Assembly:
             retries=bill.retries,
             stored=bill.stored,
             wasted=sum(strand.search.wasted for strand in self.strands),
+            judge_requests=self.bill.judge_requests,
         )
 
 

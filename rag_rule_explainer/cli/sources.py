@@ -74,15 +74,15 @@ def _source(line: str, where: str, number: int) -> Source:
     return Source(f"D{number}" if read.id is None else read.id, read.text, metadata)
 
 
-def read(file: Path) -> str:
-    """A text file. Raises InvalidInput where it cannot be read."""
+def read(file: Path, expected: str = _EXPECTED) -> str:
+    """A text file. Raises InvalidInput, with what is expected, where it cannot be read."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
-        raise InvalidInput(f"there is no {file}; {_EXPECTED}") from error
+        raise InvalidInput(f"there is no {file}; {expected}") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"{file} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
         ) from error
     except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}; {_EXPECTED}") from error
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}; {expected}") from error

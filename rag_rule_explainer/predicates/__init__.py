@@ -23,6 +23,17 @@ from .combine import (
     remembered_name,
     unwrapped,
 )
+from .judge import (
+    Candidate,
+    Judge,
+    JudgedBy,
+    JudgeFailed,
+    JudgeReply,
+    JudgeRequest,
+    Jury,
+    Matter,
+    judged,
+)
 from .protocol import (
     Predicate,
     PredicateLike,
@@ -56,6 +67,7 @@ from .wording import (
 __all__ = [
     "AllOf",
     "AnyOf",
+    "Candidate",
     "Cites",
     "ConsistentWith",
     "Contains",
@@ -63,7 +75,14 @@ __all__ = [
     "Function",
     "IsValid",
     "JsonPath",
+    "Judge",
+    "JudgeFailed",
+    "JudgeReply",
+    "JudgeRequest",
+    "JudgedBy",
+    "Jury",
     "Matches",
+    "Matter",
     "MentionsSource",
     "Not",
     "OneOf",
@@ -80,6 +99,7 @@ __all__ = [
     "equals",
     "is_valid",
     "json_path",
+    "judged",
     "matches",
     "mentions_source",
     "near_exact",

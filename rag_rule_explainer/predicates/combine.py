@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .protocol import Judge, Judged, Predicate, PredicateLike, answer_key
+from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
@@ -135,7 +135,7 @@ class Function:
     a worker thread, because it may well wait for something.
     """
 
-    function: Judge
+    function: CaseFunction
     text: str = ""
     remembered_as: str | None = None
 
@@ -170,7 +170,7 @@ class Function:
     __and__, __or__, __invert__ = both, either, opposite
 
 
-def condition(function: Judge, text: str = "", *, remembered_as: str | None = None) -> Function:
+def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
     """A function of a Case as a predicate that reads as ``text`` in rules.
 
     ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
