@@ -87,6 +87,7 @@ class Inquiry:
             self._prober.bill,
             Retries.of(settings.retries),
             self._prober.pause,
+            lambda: self._prober.stop_reason,
             settings.timeout,
         )
         self._polling = Polling(self._prober, settings.noise)
@@ -104,6 +105,7 @@ class Inquiry:
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
+        self._bench.open()
         before = sitting.set(self._bench)
         try:
             baseline = await self._searched()

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from .predicates.judge.jury import has_jury
+from .predicates.inside import juries_in
 from .probing import threads
 from .probing.bench import Bench
 from .probing.judging import Judging
@@ -20,7 +20,7 @@ async def rejudged(
     ``question``: what the answers are stored under. Nothing is asked twice, so a search that follows
     finds what it needs. Raises LimitReached, and errors of this package.
     """
-    judged = [judging for judging in judgings if has_jury(judging.base)]
+    judged = [judging for judging in judgings if any(juries_in(judging.base))]
     if not judged or bench.store is None:
         return
     by_id = {source.id: source for source in sources}

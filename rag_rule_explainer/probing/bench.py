@@ -69,19 +69,31 @@ class Bench:
     """The judges of one explanation. For one event loop.
 
     ``limiter``: a request takes a slot as a replay does. ``pause``: waits before another try, or raises.
-    ``timeout``: seconds that a request may take. ``store``: where judgements are kept.
+    ``stopped``: why nothing more is to be asked than what probes in flight need; empty while there is no
+    reason. ``timeout``: seconds that a request may take. ``store``: where judgements are kept.
     """
 
     limiter: Limiter
     bill: Bill
     retries: Retries
     pause: Pause
+    stopped: Callable[[], str]
     timeout: float | None = None
     store: Opened | None = None
     _memo: Memo[Judgement] = field(default_factory=Memo[Judgement])
     _dockets: dict[Terms, list[Entry]] = field(default_factory=dict[Terms, list[Entry]])
     _backlog: Backlog | None = None
     _failures_in_a_row: int = 0
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> None:
+        """From now on, it sits on the running loop."""
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def is_here(self) -> bool:
+        """True on the loop that it sits on: a replay may judge as well, on a loop of its own."""
+        return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: Asked) -> Judgement:
         """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package."""
@@ -229,6 +241,8 @@ class Bench:
 
     async def _try(self, jury: Jury, request: JudgeRequest) -> Tried:
         async with self.limiter.aslot():
+            if self._backlog is not None and self.stopped():
+                raise LimitReached(self.stopped())
             self.bill.charge_judging()
             self.bill.judge_requests += 1
             try:

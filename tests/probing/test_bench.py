@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,19 @@ from rag_rule_explainer import (
     Store,
     Verdict,
     cites,
+    condition,
     consistent_with,
     contains,
+    json_path,
     judged,
     same_answer,
 )
-from rag_rule_explainer.predicates import Predicate
-from rag_rule_explainer.probing.bench import MALFORMED
+from rag_rule_explainer.predicates import AllOf, Predicate, remembered_name
+from rag_rule_explainer.predicates.judge.jury import Asked, jury_of
+from rag_rule_explainer.predicates.judge.protocol import Matter
+from rag_rule_explainer.probing.bench import MALFORMED, Bench
+from rag_rule_explainer.probing.bill import Bill
+from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 from rag_rule_explainer.testing.judges import reply_to
@@ -51,7 +58,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def explained(predicate: Predicate, sources: list[Source] = SOURCES, **settings: Any) -> Explanation:
-    given = {"miner": "exhaustive", "rules": "retention", "retries": QUICK, **settings}
+    given: dict[str, Any] = {"miner": "exhaustive", "rules": "retention", "retries": QUICK, **settings}
     return Explainer(forty_answers, predicate=predicate, **given).explain("What news?", sources)
 
 
@@ -97,7 +104,7 @@ class TestCost:
         assert len(other.answers) == DISTINCT
 
     def test_in_company_it_is_judged_once_as_well(self, store: Store) -> None:
-        def both(judge: OfflineJudge) -> Predicate:
+        def both(judge: OfflineJudge) -> AllOf:
             return ~cites() & judged("brings good news", judge)
 
         judge = OfflineJudge(["good"])
@@ -412,6 +419,45 @@ class TestLoops:
 
         asyncio.run(asyncio.wait_for(main(), 10))
 
+    def test_inside_a_replay_it_is_asked_alone_too(self) -> None:
+        inner, outer = OfflineJudge(["news"]), OfflineJudge(["good"])
+
+        def replay(question: str, sources: Any) -> str:
+            said = forty_answers(question, sources)
+            outcome: Any = judged("is news", inner)(Case("?", answer(said), answer(said), ()))
+
+            async def verdict() -> Verdict:
+                return (await outcome).verdict
+
+            return said if asyncio.run(verdict()) is Verdict.HOLDS else "nothing"
+
+        explainer = Explainer(replay, predicate=judged("is good", outer), rules="retention")
+        explanation = explainer.explain("What news?", FEW)
+        assert rules(explanation) == [("D1", "D3")]
+        assert len(inner.requests) == explanation.counts.replays
+
+    async def test_a_stop_leaves_the_rest_of_a_backlog(self) -> None:
+        reason: list[str] = []
+
+        def stopping(request: JudgeRequest) -> str:
+            reason.append("interrupted")
+            return good(request)
+
+        judge, sizes = says(stopping)
+        bench = Bench(
+            Limiter(1), Bill(Limits()), QUICK, asyncio.sleep, lambda: reason[0] if reason else ""
+        )
+        bench.open()
+        jury, matter = jury_of(judge, None, 1, 1), Matter("The answer is good", "?")
+        with pytest.raises(LimitReached, match="interrupted"):
+            await bench.together(
+                partial(bench.judgement, Asked(jury, matter, f"good {n}", None, n)) for n in range(9)
+            )
+        assert sizes == [1]
+        # What a probe in flight needs is still asked for.
+        judgement = await bench.judgement(Asked(jury, matter, "good", None, "good"))
+        assert judgement.verdict is Verdict.HOLDS
+
 
 def answer(text: str) -> Any:
     from rag_rule_explainer import Answer
@@ -438,8 +484,9 @@ class TestBadInput:
         ],
     )
     def test_what_is_out_of_range(self, arguments: dict[str, Any], told: str) -> None:
+        given: dict[str, Any] = {"criterion": "is good", "judge": OfflineJudge(), **arguments}
         with pytest.raises(InvalidInput, match=told):
-            judged(**{"criterion": "is good", "judge": OfflineJudge(), **arguments})
+            judged(**given)
 
     def test_options_of_a_judge_who_is_not_there(self) -> None:
         with pytest.raises(InvalidInput, match="give judge= as well"):
@@ -465,14 +512,26 @@ def test_the_name_in_a_store_says_all_that_a_verdict_depends_on() -> None:
     ]
     assert len({*names, name()}) == len(names)
     assert None not in names
-    assert name(judge=lambda _: {}) is None
+    assert name(judge=good) is None
     assert name(batch=5) == name()
+
+
+def test_what_a_nameless_judge_had_a_say_in_is_not_stored_either() -> None:
+    named = condition(lambda _: True, remembered_as="mine")
+    nameless = judged("is good", good)
+    assert remembered_name(named & nameless) is None
+    assert remembered_name(~(contains("x") | nameless) & named) is None
+    assert remembered_name(named & json_path("$.a", is_=nameless)) is None
+    name = remembered_name(named & json_path("$.a", is_=judged("is good", OfflineJudge())))
+    assert name is not None
+    assert " at 0x" not in name
 
 
 def test_it_reads_as_a_clause() -> None:
     predicate = judged(
         "The answer contradicts the guideline.", OfflineJudge(["no"]), "Guideline", batch=2
     )
-    told = "contradicts the guideline (judged by the offline judge of no by a reference of 9 characters)"
+    by = "the offline judge of no against a reference of 9 characters"
+    told = f"contradicts the guideline (judged by {by})"
     assert str(predicate) == f"the answer {told}"
     assert str(~predicate) == f"it is not so that the answer {told}"

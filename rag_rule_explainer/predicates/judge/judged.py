@@ -69,7 +69,11 @@ class JudgedBy:
 
     @property
     def _told(self) -> str:
-        size = "" if self.reference is None else f" by a reference of {len(self.reference):,} characters"
+        size = (
+            ""
+            if self.reference is None
+            else f" against a reference of {len(self.reference):,} characters"
+        )
         return f"{printable(self.criterion)} ({self.jury}{size})"
 
     __and__, __or__, __invert__ = both, either, opposite

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
@@ -33,7 +33,7 @@ class Jury:
     that may be judged in one request.
     """
 
-    judge: Judge
+    judge: Judge = field(repr=False)
     name: str | None = None
     samples: int = 1
     batch: int = BATCH
@@ -59,6 +59,11 @@ class Asked(NamedTuple):
 class Bench(Protocol):
     """Where answers are judged together, each once, and paid for by one explanation."""
 
+    @property
+    def is_here(self) -> bool:
+        """True on the event loop that it sits on."""
+        ...
+
     async def judgement(self, asked: Asked, /) -> Judgement:
         """The judgement. Raises JudgeFailed where there is none to be had."""
         ...
@@ -74,18 +79,21 @@ async def judgement_of(asked: Asked) -> Judgement:
     Raises JudgeFailed.
     """
     bench = sitting.get()
-    if bench is not None:
+    if bench is not None and bench.is_here:
         return await bench.judgement(asked)
     from anyio.to_thread import run_sync  # here, because importing the package loads no event loop
 
     from .reply import judgements_in  # pydantic takes its time to import
     from .request import request_for
 
+    async def in_thread(judge: Callable[[JudgeRequest], Any], request: JudgeRequest) -> Any:
+        return await run_sync(judge, request)
+
     opinions: list[Judgement] = []
     while (judgement := majority(opinions, asked.jury.samples)) is None:
         request = request_for(asked.matter, [asked.answer])
         try:
-            reply = await answered(asked.jury.judge, request, run_sync)
+            reply = await answered(asked.jury.judge, request, in_thread)
         except Exception as error:
             raise JudgeFailed(f"the judge failed: {type(error).__name__}: {error}") from error
         judged = judgements_in(reply.content, request.ids)
@@ -135,12 +143,6 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
         ) from error
     told: object = getattr(found, "judge_name", None)
     return Jury(cast("Judge", found), name or (told if isinstance(told, str) else None), samples, batch)
-
-
-def has_jury(predicate: object) -> bool:
-    """True iff a judge has a say in it, however deep inside."""
-    parts: tuple[object, ...] = (getattr(predicate, "inner", None), *getattr(predicate, "parts", ()))
-    return getattr(predicate, "jury", None) is not None or any(map(has_jury, filter(None, parts)))
 
 
 def _adapted(judge: Any) -> Any:

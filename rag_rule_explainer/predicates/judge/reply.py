@@ -78,7 +78,7 @@ def _by_id(entries: Mapping[object, object], wanted: frozenset[str]) -> dict[str
         elif isinstance(entry, Verdict):
             judgement = Judgement(entry)
         else:
-            given = _mapping(cast("object", entry)) or {"verdict": entry}
+            given = _mapping(entry) or {"verdict": entry}
             judgement = _judgement(given, identity)
         if judgement is not None:
             judged[identity] = judgement

@@ -85,7 +85,7 @@ def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
 def is_for_a_judge(answer: str) -> bool:
     """True where an answer looks as if it spoke to its judge. It is wrong at times, at the price of a
     request of its own."""
-    plain = unicodedata.normalize("NFKC", cleaned(answer))
+    plain = unicodedata.normalize("NFKC", shown(answer)[0])
     return _FOR_A_JUDGE.search(plain) is not None
 
 

@@ -41,7 +41,7 @@ def is_good(answer: str) -> bool:
 
 
 def explained(predicate: Any, replay: Any = forty_answers, **settings: Any) -> Explanation:
-    given = {"miner": "exhaustive", "rules": "retention", "retries": QUICK, **settings}
+    given: dict[str, Any] = {"miner": "exhaustive", "rules": "retention", "retries": QUICK, **settings}
     return Explainer(replay, predicate=predicate, **given).explain("What news?", SOURCES)
 
 

@@ -1,7 +1,7 @@
 """A reply becomes a verdict where it is well-formed, and nowhere else."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rag_rule_explainer import Judgement, Verdict
 from rag_rule_explainer.predicates.judge.majority import majority, soonest
 from rag_rule_explainer.predicates.judge.reply import Opinion, Opinions, judgements_in
+from rag_rule_explainer.testing.messages import entries
 
 IDS = ("aa", "bb")
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
@@ -23,8 +24,8 @@ def opinions(*entries: object) -> str:
     return json.dumps({"opinions": entries})
 
 
-YES = {"id": "aa", "reason": "it is", "verdict": "yes"}
-NO = {"id": "bb", "reason": "it is not", "verdict": "no"}
+YES: dict[str, Any] = {"id": "aa", "reason": "it is", "verdict": "yes"}
+NO: dict[str, Any] = {"id": "bb", "reason": "it is not", "verdict": "no"}
 
 
 @pytest.mark.parametrize(
@@ -129,29 +130,29 @@ _json = st.recursive(
 @given(_json)
 def test_any_json_says_what_stands_in_it(said: Any) -> None:
     """By a second reading, which knows the two forms and no exceptions."""
-    text = json.dumps(said)
+    fields = entries(said)
+    listed: Any = fields.get("opinions") if isinstance(said, dict) else said
+    words: dict[Any, Verdict] = {
+        "yes": HOLDS,
+        "no": BREAKS,
+        "unsure": UNKNOWN,
+        True: HOLDS,
+        False: BREAKS,
+    }
     expected: dict[str, Verdict] = {}
-    listed = said.get("opinions") if isinstance(said, dict) else said
-    words = {"yes": HOLDS, "no": BREAKS, "unsure": UNKNOWN, True: HOLDS, False: BREAKS}
-
-    def verdict(entry: Any, identity: str) -> Verdict | None:
-        told = entry if isinstance(entry, dict) and entry else {"verdict": entry}
-        word = told.get("verdict")
-        is_word = isinstance(word, (bool, str)) and word in words
-        fits = told.get("id", identity) == identity and isinstance(told.get("reason", ""), str)
-        return words[word] if is_word and fits else None
-
     for identity in IDS:
+        told: list[Any] = []
         if isinstance(listed, list):
-            found = [e for e in listed if isinstance(e, dict) and e.get("id") == identity]
-            one = verdict(found[0], identity) if len(found) == 1 else None
-        else:
-            one = (
-                verdict(said[identity], identity) if isinstance(said, dict) and identity in said else None
-            )
-        if one is not None:
-            expected[identity] = one
-    assert verdicts(text) == expected == verdicts(said)
+            listed_entries = [entries(each) for each in cast("list[Any]", listed)]
+            told = [each for each in listed_entries if each.get("id") == identity]
+        elif identity in fields:
+            told = [entries(fields[identity]) or {"verdict": fields[identity]}]
+        word = told[0].get("verdict") if len(told) == 1 else None
+        if not isinstance(word, (bool, str)) or word not in words:
+            continue
+        if told[0].get("id", identity) == identity and isinstance(told[0].get("reason", ""), str):
+            expected[identity] = words[word]
+    assert verdicts(json.dumps(said)) == expected == verdicts(cast("object", said))
 
 
 def test_a_majority_is_more_than_a_draw() -> None:
