@@ -42,19 +42,21 @@ from .refusing import (
     Refuses,
     refuses,
 )
-from .text import (
+from .same import (
     ConsistentWith,
+    SameAnswer,
+    consistent_with,
+    same_answer,
+)
+from .text import (
     Contains,
     Equals,
     Matches,
     OneOf,
-    SameAnswer,
-    consistent_with,
     contains,
     equals,
     matches,
     one_of,
-    same_answer,
 )
 from .validating import (
     IsValid,
