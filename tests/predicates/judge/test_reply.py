@@ -104,6 +104,7 @@ def test_an_opinion_that_is_spoilt_spoils_no_other(entries: list[Any]) -> None:
         3,
         object(),
         {"aa": None, "bb": "maybe"},
+        {"aa": {"id": "bb", "verdict": "yes"}},
     ],
 )
 def test_malformed(said: object) -> None:
