@@ -453,6 +453,17 @@ class TestLoops:
         assert rules(explanation) == [("D1", "D3")]
         assert len(inner.requests) == explanation.counts.replays
 
+    async def test_what_waits_for_a_slot_goes_together(self) -> None:
+        judge, sizes = says(lambda request: (time.sleep(0.02), good(request))[1])
+        bench = Bench(Limiter(1), Bill(Limits()), QUICK, asyncio.sleep, str)
+        bench.open()
+        jury, matter = jury_of(judge, None, 1, 4), Matter("The answer is good", "?")
+        asked = [Asked(jury, matter, f"good {n}", None, n) for n in range(10)]
+        judgements = await asyncio.gather(*map(bench.judgement, asked))
+        assert {judgement.verdict for judgement in judgements} == {Verdict.HOLDS}
+        # Nobody waited for the first one, and nobody for a full batch at the end.
+        assert sizes == [1, 4, 4, 1]
+
     async def test_a_stop_leaves_the_rest_of_a_backlog(self) -> None:
         reason: list[str] = []
 
