@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .explainer import Explainer
     from .explanation import Explanation
     from .predicates import (
+        JudgeReply,
+        JudgeRequest,
         cites,
         condition,
         consistent_with,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         equals,
         is_valid,
         json_path,
+        judged,
         matches,
         mentions_source,
         one_of,
@@ -77,6 +80,8 @@ _ROOMS = {
     "explainer": ("Explainer",),
     "explanation": ("Explanation",),
     "predicates": (
+        "JudgeReply",
+        "JudgeRequest",
         "cites",
         "condition",
         "consistent_with",
@@ -84,6 +89,7 @@ _ROOMS = {
         "equals",
         "is_valid",
         "json_path",
+        "judged",
         "matches",
         "mentions_source",
         "one_of",
@@ -118,6 +124,8 @@ __all__ = [
     "Explanation",
     "Finding",
     "InvalidInput",
+    "JudgeReply",
+    "JudgeRequest",
     "Judgement",
     "Limiter",
     "Limits",
@@ -151,6 +159,7 @@ __all__ = [
     "equals",
     "is_valid",
     "json_path",
+    "judged",
     "matches",
     "mentions_source",
     "one_of",

@@ -159,6 +159,7 @@ class Assembly:
             retries=bill.retries,
             stored=bill.stored,
             wasted=self._wasted(),
+            judge_requests=self.bill.judge_requests,
         )
 
     def _wasted(self) -> int:

@@ -13,7 +13,9 @@ from .lattice import Mask
 from .mining import RuleSearch
 from .opening import Opening, distinct
 from .predicates import Predicate
+from .predicates.judge.jury import sitting
 from .probing import threads
+from .probing.bench import Bench
 from .probing.bill import Bill
 from .probing.drivers import drive, once
 from .probing.judging import Judging, described, judgings
@@ -26,6 +28,7 @@ from .probing.replaying import Baseline, Replay
 from .probing.retries import Retries
 from .probing.shelf import Shelf
 from .progress import Progress, ProgressReport
+from .rejudging import rejudged
 from .rules import RuleKind
 from .settings import Choice, Settings
 from .settling import Settling
@@ -59,10 +62,12 @@ class Inquiry:
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _prober: Prober = field(init=False)
+    _bench: Bench = field(init=False)
     _polling: Polling = field(init=False)
     _way: Way = field(init=False)
     _strands: dict[RuleSearch, Strand] = field(init=False)
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
+    _stored_as: str = field(init=False, default="")
     _call: int = field(init=False, default_factory=lambda: next(_calls))
 
     def __post_init__(self) -> None:
@@ -76,6 +81,14 @@ class Inquiry:
             retries=Retries.of(settings.retries),
             timeout=settings.timeout,
             answer_without_sources=settings.answer_without_sources,
+        )
+        self._bench = Bench(
+            self.limiter,
+            self._prober.bill,
+            Retries.of(settings.retries),
+            self._prober.pause,
+            lambda: self._prober.stop_reason,
+            settings.timeout,
         )
         self._polling = Polling(self._prober, settings.noise)
         self._way = self._polling.probe if settings.noise.votes else self._prober.probe
@@ -92,9 +105,12 @@ class Inquiry:
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
+        self._bench.open()
+        before = sitting.set(self._bench)
         try:
             baseline = await self._searched()
         finally:
+            sitting.reset(before)
             self._prober.close()
             self._tell(done=True)
         return Assembly(
@@ -123,9 +139,10 @@ class Inquiry:
             self.notes,
         )
         baseline = await opening.baseline(self.baseline)
-        await opening.check_judgeable(self.question, baseline.answer)
         noise = self.settings.noise
         try:
+            await self._judge_what_is_stored()
+            await opening.check_judgeable(self.question, baseline.answer)
             if noise.votes:
                 baseline = await opening.modal(baseline)
             # Votes are what there is against answers that do not repeat.
@@ -170,10 +187,17 @@ class Inquiry:
         # A server may be far away.
         opened = await threads.shared().run(settings.store.open)
         state = self.baseline.state if self.baseline is not None else ""
-        answers = opened.answers(f"{self.question}\n[{state}]" if state else self.question)
+        self._stored_as = f"{self.question}\n[{state}]" if state else self.question
+        answers = opened.answers(self._stored_as)
         prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers, stored=answers)
         for strand in self._strands.values():
             strand.judging.store = opened
+        self._bench.store = opened
+
+    async def _judge_what_is_stored(self) -> None:
+        if self._bench.store is not None:
+            judgings = distinct(strand.judging for strand in self._strands.values())
+            await rejudged(self._prober, self._bench, judgings, self.sources, self._stored_as)
 
     def interrupt(self) -> None:
         """Asks for nothing more; what is in flight is still awaited."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
-from .predicates.text import same_wording
+from .predicates.wording import same_wording
 from .printable import shortened
 from .probing.judging import Judging, described
 from .probing.limits import LimitReached

@@ -162,7 +162,7 @@ class Unresolved:
 class Counts:
     """``probes``: distinct arrangements judged. ``replays``: runs of the application in this call, by
     purpose. ``reused``: answers taken from memory; ``stored``: from the store. ``wasted``: speculative
-    probes that turned out not to be needed."""
+    probes that turned out not to be needed. ``judge_requests``: sent to a judge."""
 
     probes: int = 0
     replays: int = 0
@@ -173,6 +173,7 @@ class Counts:
     retries: int = 0
     stored: int = 0
     wasted: int = 0
+    judge_requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)

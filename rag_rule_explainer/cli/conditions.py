@@ -1,15 +1,18 @@
 """Predicates as they are written on a command line."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..errors import InvalidInput
 from ..predicates import (
+    Judge,
     Predicate,
     cites,
     consistent_with,
     contains,
     equals,
     json_path,
+    judged,
     matches,
     mentions_source,
     negated,
@@ -20,17 +23,58 @@ from ..predicates import (
 
 SYNTAX = (
     "[not:]contains:TEXT | equals:TEXT | matches:REGEX | one-of:TEXT|TEXT | consistent-with:TEXT | "
-    "same-answer[:OVERLAP] | refuses | cites[:ID] | mentions:ID | json-path:PATH[=JSON or TEXT]"
+    "judged:TEXT | same-answer[:OVERLAP] | refuses | cites[:ID] | mentions:ID | "
+    "json-path:PATH[=JSON or TEXT]"
 )
+
+_JUDGEABLE = ("judged", "consistent-with", "same-answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The judge that was named, the file's text it is to refer to, and how many opinions it gives."""
+
+    judge: Judge
+    reference: str | None = None
+    samples: int = 1
+
+    def predicate(self, name: str, text: str) -> Predicate:
+        """That of the name, decided by the judge."""
+        if name == "judged":
+            return judged(text, self.judge, self.reference, judge_samples=self.samples)
+        if name == "consistent-with":
+            return consistent_with(text, judge=self.judge, judge_samples=self.samples)
+        overlap = _overlap(text) if text else None
+        return same_answer(overlap=overlap, judge=self.judge, judge_samples=self.samples)
+
+
+def needs_judge(written: str | None) -> bool:
+    """True for judged:TEXT, which nobody else can decide."""
+    return written is not None and _named(written) == "judged"
+
+
+def may_be_judged(written: str | None) -> bool:
+    """True for predicates that a judge has a say in where there is one."""
+    return written is not None and _named(written) in _JUDGEABLE
+
+
+def _named(written: str) -> str:
+    return written.removeprefix("not:").partition(":")[0]
 
 
 def _same_answer(overlap: str) -> Predicate:
+    return same_answer(overlap=_overlap(overlap))
+
+
+def _overlap(overlap: str) -> float:
     try:
-        return same_answer(overlap=float(overlap))
+        share = float(overlap)
+        same_answer(overlap=share)
     except ValueError as error:  # InvalidInput is one
         raise InvalidInput(
             f"the overlap {overlap!r} is no share of words, such as 0.8; write {SYNTAX}"
         ) from error
+    return share
 
 
 def _one_of(texts: str) -> Predicate:
@@ -80,15 +124,22 @@ _WITH_TEXT: dict[str, Callable[[str], Predicate]] = {
 }
 
 
-def parsed(written: str) -> Predicate:
-    """The predicate that is written. Raises InvalidInput, with the syntax, for anything else."""
+def parsed(written: str, bench: Bench | None = None) -> Predicate:
+    """The predicate that is written. Raises InvalidInput, with the syntax, for anything else.
+
+    ``bench``: decides what it can.
+    """
     if written.startswith("not:"):
-        return negated(parsed(written.removeprefix("not:")))
+        return negated(parsed(written.removeprefix("not:"), bench))
+    name, colon, text = written.partition(":")
+    if colon and not text and name in {*_WITH_TEXT, "judged"}:
+        raise InvalidInput(f"{written!r} has no text after the colon; write {SYNTAX}")
+    if bench is not None and name in _JUDGEABLE and (colon or name == "same-answer"):
+        return bench.predicate(name, text)
     if written in _ALONE:
         return _ALONE[written]()
-    name, colon, text = written.partition(":")
+    if name == "judged" and colon:
+        raise InvalidInput(f"{written!r} needs a judge; name a model with --judge-model")
     if not colon or name not in _WITH_TEXT:
         raise InvalidInput(f"{written!r} is not a predicate; write {SYNTAX}")
-    if not text:
-        raise InvalidInput(f"{written!r} has no text after the colon; write {SYNTAX}")
     return _WITH_TEXT[name](text)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 
 from ..errors import InvalidInput, MissingExtra
+from ..predicates import Judge
 from ..probing.replaying import Replay
 from ..reader import read
 from ..sources import Source
@@ -24,6 +25,22 @@ def chat_model_replay(name: str, base_url: str | None, temperature: float | None
         from langchain_rag_rule_explainer import chat_replay
     except ImportError as error:
         raise MissingExtra.naming("openai", "--model") from error
+    _check_key()
+    return chat_replay(ChatOpenAI(model=name, base_url=base_url, temperature=temperature))
+
+
+def chat_model_judge(name: str, base_url: str | None) -> Judge:
+    """A judge by ``ChatOpenAI``. Raises MissingExtra without it, InvalidInput without a key."""
+    try:
+        from langchain_openai import ChatOpenAI  # late, as above
+        from langchain_rag_rule_explainer import judge_of
+    except ImportError as error:
+        raise MissingExtra.naming("openai", "--judge-model") from error
+    _check_key()
+    # What fails is tried again by whoever pays for it.
+    return judge_of(ChatOpenAI(model=name, base_url=base_url, max_retries=0))
+
+
+def _check_key() -> None:
     if not os.environ.get(KEY):
         raise InvalidInput(f"{KEY} is not set; export it (any value will do for a local endpoint)")
-    return chat_replay(ChatOpenAI(model=name, base_url=base_url, temperature=temperature))

@@ -62,6 +62,15 @@ OmissionPredicate = Annotated[
     str | None,
     typer.Option(metavar="P", help="That of omission rules; by default the opposite of --predicate."),
 ]
+JudgeModel = Annotated[
+    str | None,
+    typer.Option(help="Let this model decide judged:TEXT, consistent-with:TEXT and same-answer."),
+]
+JudgeBaseUrl = Annotated[str | None, typer.Option(help="The judge's endpoint.")]
+JudgeSamples = Annotated[int, typer.Option(min=1, help="Opinions on one answer; the majority counts.")]
+Reference = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="What the criterion of judged:TEXT refers to.")
+]
 RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule to mine.")]
 Miner = Annotated[
     MinerName, typer.Option(help="How to search. auto: exact, capped where it may cost much.")

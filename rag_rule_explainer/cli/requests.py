@@ -9,6 +9,7 @@ from ..probing.gating import OnNewQuery
 from ..probing.prices import Price
 from ..probing.replaying import WantedScope
 from ..storing.store import Store
+from .conditions import may_be_judged, needs_judge
 from .frameworks import Framework
 
 
@@ -35,6 +36,10 @@ class Request:
     on_no_retrieval: OnNoRetrieval = "error"
     predicate: str = "same-answer"
     omission_predicate: str | None = None
+    judge_model: str | None = None
+    judge_base_url: str | None = None
+    judge_samples: int = 1
+    reference: Path | None = None
     model: str | None = None
     base_url: str | None = None
     temperature: float | None = None
@@ -66,8 +71,27 @@ class Request:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if self.input is not None and self.input_key is not None:
             raise InvalidInput("--input is the whole input; leave --input-key out")
+        self._check_judge()
         if self.question is not None and not self.question.strip():
             raise InvalidInput("the question is empty; give one with --question")
+
+    def _check_judge(self) -> None:
+        written = (self.predicate, self.omission_predicate)
+        options = {
+            "--judge-base-url": self.judge_base_url is not None,
+            "--judge-samples": self.judge_samples != 1,
+            "--reference": self.reference is not None,
+        }
+        for option, is_given in options.items():
+            if is_given and self.judge_model is None:
+                raise InvalidInput(f"{option} goes with --judge-model only; name the judge as well")
+        if self.judge_model is not None and not any(map(may_be_judged, written)):
+            raise InvalidInput(
+                "--judge-model has nothing to decide; give it a predicate such as judged:TEXT, "
+                "consistent-with:TEXT or same-answer"
+            )
+        if self.reference is not None and not any(map(needs_judge, written)):
+            raise InvalidInput("--reference goes with judged:TEXT only; leave it out")
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:

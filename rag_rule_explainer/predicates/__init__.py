@@ -23,6 +23,17 @@ from .combine import (
     remembered_name,
     unwrapped,
 )
+from .judge import (
+    Candidate,
+    Judge,
+    JudgedBy,
+    JudgeFailed,
+    JudgeReply,
+    JudgeRequest,
+    Jury,
+    Matter,
+    judged,
+)
 from .protocol import (
     Predicate,
     PredicateLike,
@@ -31,19 +42,21 @@ from .refusing import (
     Refuses,
     refuses,
 )
-from .text import (
+from .same import (
     ConsistentWith,
+    SameAnswer,
+    consistent_with,
+    same_answer,
+)
+from .text import (
     Contains,
     Equals,
     Matches,
     OneOf,
-    SameAnswer,
-    consistent_with,
     contains,
     equals,
     matches,
     one_of,
-    same_answer,
 )
 from .validating import (
     IsValid,
@@ -56,6 +69,7 @@ from .wording import (
 __all__ = [
     "AllOf",
     "AnyOf",
+    "Candidate",
     "Cites",
     "ConsistentWith",
     "Contains",
@@ -63,7 +77,14 @@ __all__ = [
     "Function",
     "IsValid",
     "JsonPath",
+    "Judge",
+    "JudgeFailed",
+    "JudgeReply",
+    "JudgeRequest",
+    "JudgedBy",
+    "Jury",
     "Matches",
+    "Matter",
     "MentionsSource",
     "Not",
     "OneOf",
@@ -80,6 +101,7 @@ __all__ = [
     "equals",
     "is_valid",
     "json_path",
+    "judged",
     "matches",
     "mentions_source",
     "near_exact",

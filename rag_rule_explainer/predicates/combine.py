@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .protocol import Judge, Judged, Predicate, PredicateLike, answer_key
+from .inside import juries_in
+from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
@@ -135,7 +136,7 @@ class Function:
     a worker thread, because it may well wait for something.
     """
 
-    function: Judge
+    function: CaseFunction
     text: str = ""
     remembered_as: str | None = None
 
@@ -170,7 +171,7 @@ class Function:
     __and__, __or__, __invert__ = both, either, opposite
 
 
-def condition(function: Judge, text: str = "", *, remembered_as: str | None = None) -> Function:
+def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
     """A function of a Case as a predicate that reads as ``text`` in rules.
 
     ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
@@ -185,11 +186,13 @@ def remembered_name(predicate: Predicate) -> str | None:
     """What a store knows a predicate's judgements by; None for those that cost nothing, or have no name.
 
     A predicate of one's own has one as its attribute ``remembered_as``. What combines others has one if
-    any of them has: then it takes in what the others say of themselves.
+    any of them has, and no judge in it is nameless: then it takes in what the others say of themselves.
     """
     if isinstance(predicate, Not):
         return remembered_name(predicate.inner)
     if isinstance(predicate, (AllOf, AnyOf)):
+        if any(jury.name is None for jury in juries_in(predicate)):
+            return None
         names = [remembered_name(part) for part in predicate.parts]
         told = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
         joint = "all" if isinstance(predicate, AllOf) else "any"

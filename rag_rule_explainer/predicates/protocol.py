@@ -22,8 +22,8 @@ class Predicate(Protocol):
         ...
 
 
-Judge: TypeAlias = Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]]
-PredicateLike: TypeAlias = Predicate | Judge
+CaseFunction: TypeAlias = Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]]
+PredicateLike: TypeAlias = Predicate | CaseFunction
 """A predicate, or any function of a Case, sync or async, that returns bool, Verdict or Judgement."""
 
 

@@ -8,48 +8,7 @@ from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, opposite
 from .protocol import answer_key
-from .wording import equivalent, overlap, same_wording
-
-
-@dataclass(frozen=True, slots=True)
-class SameAnswer:
-    """Holds iff the answer is still the baseline's, but for what ``same_wording`` leaves out.
-
-    Stricter than the near-exact match with a ground truth: accents and all inner punctuation count,
-    because here nobody has said what the answer should be. With ``overlap``, holds iff the two share at
-    least so much of their words; see ``wording.overlap``.
-    """
-
-    overlap: float | None = None
-
-    def __post_init__(self) -> None:
-        given = self.overlap
-        # Users pass more than is declared, and True is a number.
-        if given is not None and (type(given) not in (int, float) or not 0 < given <= 1):
-            raise InvalidInput(
-                f"overlap is {given!r}; give the share of words, more than 0 and at most 1, e.g. 0.8"
-            )
-
-    def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS; with ``overlap``, how much they share is the reason."""
-        answer, baseline = case.answer.text, case.baseline.text
-        if self.overlap is None:
-            return Judgement(Verdict.of(same_wording(answer) == same_wording(baseline)))
-        shared = overlap(answer, baseline)
-        return Judgement(Verdict.of(shared >= self.overlap), f"word overlap {shared:.2f}")
-
-    def __str__(self) -> str:
-        limit = "" if self.overlap is None else f" (word overlap at least {self.overlap:g})"
-        return f"the answer stays the same{limit}"
-
-    @property
-    def negation(self) -> str:
-        """The clause of its negation."""
-        limit = "" if self.overlap is None else f" (word overlap below {self.overlap:g})"
-        return f"the answer changes{limit}"
-
-    memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+from .wording import equivalent
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,28 +122,6 @@ class OneOf:
     __and__, __or__, __invert__ = both, either, opposite
 
 
-@dataclass(frozen=True, slots=True)
-class ConsistentWith:
-    """Holds iff the answer is the ``truth``, by the paper's near-exact match."""
-
-    truth: str
-
-    def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
-        return Judgement(Verdict.of(equivalent(case.answer.text, self.truth)))
-
-    def __str__(self) -> str:
-        return f"the answer is consistent with {self.truth!r}"
-
-    @property
-    def negation(self) -> str:
-        """The clause of its negation."""
-        return f"the answer is inconsistent with {self.truth!r}"
-
-    memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
-
-
 def text_given(given: str) -> str:
     """The text. Raises InvalidInput for anything but a str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -197,16 +134,6 @@ def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"{where} was given {given!r}; give a list of texts")
     return tuple([text_given(text) for text in given])
-
-
-def same_answer(*, overlap: float | None = None) -> SameAnswer:
-    """The answer stays the baseline's, but for case, white space and marks around it. The default.
-
-    ``overlap``: it is enough that they share this much of their words (token-level F1, e.g. 0.8): for
-    prose that is never worded twice alike. A number or a "not" that differs is one word among others.
-    Raises InvalidInput unless it is more than 0 and at most 1.
-    """
-    return SameAnswer(overlap)
 
 
 def equals(text: str) -> Equals:
@@ -233,8 +160,3 @@ def one_of(texts: Iterable[str]) -> OneOf:
     if not given:
         raise InvalidInput("one_of([]) breaks for every answer; give the texts that may be the answer")
     return OneOf(given)
-
-
-def consistent_with(truth: str) -> ConsistentWith:
-    """The answer is the ``truth``, by the paper's near-exact match (see ``near_exact``)."""
-    return ConsistentWith(text_given(truth))

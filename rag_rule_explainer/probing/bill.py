@@ -14,7 +14,7 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 class Bill:
     """How often the application ran, by purpose; answers taken from memory and from the store; tokens.
 
-    ``judge``: what the predicate's judge has spent so far, where somebody counts it.
+    ``judge``: what the predicate's judge has spent so far, where somebody else counts it.
     """
 
     limits: Limits
@@ -27,9 +27,11 @@ class Bill:
     reused: int = 0
     stored: int = 0
     failures: int = 0
+    judge_requests: int = 0
     started: float = field(default_factory=time.monotonic)
     _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     _tokens: int = 0
+    _judged: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     _is_limited: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +58,11 @@ class Bill:
     @property
     def judge_spent(self) -> TokensByModel:
         """The judge's tokens."""
-        return {} if self.judge is None else self.judge()
+        spent = {model: dict(tokens) for model, tokens in self._judged.items()}
+        if self.judge is not None:
+            for model, tokens in self.judge().items():
+                _add(spent, model, tokens)
+        return spent
 
     @property
     def tokens(self) -> int:
@@ -73,10 +79,14 @@ class Bill:
         """Adds the tokens of a reply; ``models``: the same by model, where that is known."""
         for model, told in (models or {"": usage or {}}).items():
             tokens = counts_in(told)
-            account = self._spent.setdefault(model, {})
-            for kind, count in tokens.items():
-                account[kind] = account.get(kind, 0) + count
+            _add(self._spent, model, tokens)
             self._tokens += total(tokens)
+
+    def spend_judging(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
+        """The same for a reply of the judge."""
+        for model, told in (models or {"": usage or {}}).items():
+            if tokens := counts_in(told):
+                _add(self._judged, model, tokens)
 
     def charge(self) -> None:
         """Makes sure that one more run is within the limits. Raises LimitReached where it is not.
@@ -89,6 +99,11 @@ class Bill:
             return
         if limits.replays is not None and self.replays >= limits.replays:
             raise LimitReached(f"the limit of {limits.replays} replays is reached")
+        self.charge_judging()
+
+    def charge_judging(self) -> None:
+        """Makes sure of the same for a request to the judge, which is no run."""
+        limits = self.limits
         if limits.seconds is not None and self.seconds >= limits.seconds:
             raise LimitReached(f"the limit of {limits.seconds:g} seconds is reached")
         if limits.tokens is not None and self.tokens >= limits.tokens:
@@ -107,6 +122,12 @@ class Bill:
             )
         if cost >= limit:
             raise LimitReached(f"the limit of {limit:g} in cost is reached ({cost:g} spent)")
+
+
+def _add(spent: dict[str, dict[str, int]], model: str, tokens: Tokens) -> None:
+    account = spent.setdefault(model, {})
+    for kind, count in tokens.items():
+        account[kind] = account.get(kind, 0) + count
 
 
 def summed(spent: TokensByModel) -> dict[str, int]:

@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Hashable, Iterable
 
 from ..errors import RagRuleError
-from ..predicates import Predicate, as_judgement, remembered_name, unwrapped
+from ..predicates import JudgeFailed, Predicate, as_judgement, remembered_name, unwrapped
 from ..storing.opened import Opened
 from ..verdicts import Case, Judgement, Verdict
+from .limits import LimitReached
 from .memo import Memo
 
 
@@ -21,7 +22,9 @@ class Judging:
     def __init__(self, predicate: Predicate, judgements: Memo[Judgement]) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
-        self._name = remembered_name(self.base)
+        # What a jury says is stored where it is paid for, on the bench.
+        sits = getattr(self.base, "jury", None) is not None
+        self._name = None if sits else remembered_name(self.base)
         self.store: Opened | None = None
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
@@ -34,12 +37,15 @@ class Judging:
             return None  # ``judge`` says what is wrong
 
     async def judge(self, case: Case) -> Judgement:
-        """The judgement, UNKNOWN where the predicate raises. Raises errors of this package only."""
+        """The judgement, UNKNOWN where the predicate raises. Raises LimitReached where its judge may
+        spend no more, and errors of this package only."""
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
-        except RagRuleError:
+        except (RagRuleError, LimitReached):
             raise
+        except JudgeFailed as failed:
+            return Judgement(Verdict.UNKNOWN, str(failed))
         except Exception as error:
             # Not remembered: the next one who wants it may have more luck.
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")

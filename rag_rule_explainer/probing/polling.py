@@ -6,7 +6,7 @@ from functools import partial
 import anyio
 
 from ..predicates import Predicate
-from ..predicates.text import same_wording
+from ..predicates.wording import same_wording
 from ..sources import Arrangement
 from ..verdicts import Answer, Judgement, Verdict
 from .judging import Judging

@@ -160,7 +160,7 @@ class Prober:
             return await self.run(arrangement, self._count_retry, may_try_again=False)
 
         try:
-            reply = await again(self._retries, failed, retry, _cause, self._pause)
+            reply = await again(self._retries, failed, retry, _cause, self.pause)
         except LimitReached as limit:
             raise limit from failed.cause
         if reply.cause is not None:
@@ -177,7 +177,8 @@ class Prober:
                 f"with {reply.error}"
             )
 
-    async def _pause(self, seconds: float) -> None:
+    async def pause(self, seconds: float) -> None:
+        """Waits before another try. Raises LimitReached where there is a stop meanwhile."""
         if self._stopped is None:
             self._stopped = asyncio.Event()
         if self.stop_reason:

@@ -4,15 +4,16 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 
-from ..verdicts import Judgement
+from ..verdicts import Answer, Judgement
 from .address import Address
 from .answers import Answers, told
 from .database import Database
-from .digests import NotStorable, digest
-from .encoding import packed, packed_judgement, unpacked_judgement
+from .digests import Keys, NotStorable, digest
+from .encoding import packed, packed_judgement, unpacked_answer, unpacked_ids, unpacked_judgement
+from .listing import answers_to
 from .rows import Subject
 from .store import Store
 from .tickets import Recall, Remember
@@ -37,6 +38,24 @@ class Opened:
     def answers(self, question: str) -> Answers:
         """The answers to one question; any text that says all that they depend on but the sources."""
         return Answers(self._writer, self._store.namespace, question, self._store.lease)
+
+    def stored_answers(
+        self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
+    ) -> list[tuple[tuple[str, ...], Answer]]:
+        """The ids and the answer of each stored one to a question, in order of arrangements; blocks.
+
+        ``key_of``: the key of the arrangement with these ids, as it is now; None where there is none.
+        Those that were answered from other texts under these ids are left out. Raises StoreFailed.
+        """
+        namespace, database = self._store.namespace, self._writer.database
+        keys = Keys(namespace, question)
+        found: list[tuple[tuple[str, ...], Answer]] = []
+        for arrangement, packed_ids, content in answers_to(database, digest(namespace, question)):
+            ids = database.decoded(unpacked_ids, packed_ids)
+            key = key_of(ids)
+            if key is not None and keys.of(key) == arrangement:
+                found.append((ids, database.decoded(unpacked_answer, content)))
+        return found
 
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
         """The judgement by the predicate of this name under a memo key, None where there is none.

@@ -2,6 +2,7 @@
 
 from .completions import Completion
 from .faults import Fault, Faults
+from .judges import OfflineJudge, judging
 from .latency import LogNormal
 from .messages import read_offline
 from .miners import check_miner
@@ -15,10 +16,12 @@ __all__ = [
     "Fault",
     "Faults",
     "LogNormal",
+    "OfflineJudge",
     "OpenAIServer",
     "PrefixCache",
     "ScriptedReplay",
     "Tokens",
     "check_miner",
+    "judging",
     "read_offline",
 ]

@@ -13,6 +13,7 @@ from .attaching import explained
 from .chat import chat_replay
 from .gates import GatedRetriever, gate
 from .handler import RuleExplanationHandler
+from .judges import judge_of
 from .lexical import BM25Retriever, lexical_chain
 from .offline import OfflineChatModel
 from .outputs import AnswerChunk, ExplainedStr
@@ -30,5 +31,6 @@ __all__ = [
     "chat_replay",
     "explained",
     "gate",
+    "judge_of",
     "lexical_chain",
 ]

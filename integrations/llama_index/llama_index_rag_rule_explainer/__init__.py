@@ -13,6 +13,7 @@ from .attaching import ExplainedChatEngine, ExplainedQueryEngine, explained
 from .explainer import RuleExplainer
 from .gates import GatedRetriever, gate
 from .handler import RuleExplanationHandler
+from .judges import judge_of
 from .lexical import BM25Retriever, lexical_engine
 from .offline import OfflineLLM
 from .progressing import RuleProgressEvent
@@ -29,5 +30,6 @@ __all__ = [
     "RuleProgressEvent",
     "explained",
     "gate",
+    "judge_of",
     "lexical_engine",
 ]

@@ -232,6 +232,12 @@ def _usage(response: ChatResponse | CompletionResponse | None) -> dict[str, int]
     return spent if any(spent.values()) else {}
 
 
+def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
+    """The tokens that a response reports, by model; nothing where it reports none."""
+    usage = _usage(response)
+    return {_model(response): usage} if usage else {}
+
+
 def _dispatching(name: str, method: Any) -> Any:
     """The dispatcher tells the run that goes on, and nobody of a replay that is not to be traced."""
     is_event = name.endswith("event")

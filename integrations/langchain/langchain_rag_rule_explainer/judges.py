@@ -1,0 +1,105 @@
+"""A LangChain chat model as a judge of answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable
+
+from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
+
+from .reading import tokens
+from .watching import Watch, watching
+
+# Given as a schema and not as a class, so that what does not fit it still comes back, to be read here.
+_SCHEMA: dict[str, Any] = {
+    "title": "opinions",
+    "description": "One opinion for each candidate.",
+    "type": "object",
+    "properties": {
+        "opinions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "reason": {"type": "string"},
+                    "verdict": {"type": "string", "enum": ["yes", "no", "unsure"]},
+                },
+                "required": ["id", "reason", "verdict"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["opinions"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChatModelJudge:
+    """Asks the model for structured output, in the thread it is called in. Equal for the same model."""
+
+    model: BaseChatModel
+    judge_name: str | None
+    _asked: Runnable[Any, Any] = field(repr=False)
+
+    def __call__(self, request: JudgeRequest) -> JudgeReply:
+        """What the model said, as it said it. Raises what the model raises."""
+        watch = Watch(allow_length=True)
+        # Its own watch, so that what the judge spends is counted once, whoever else is watching.
+        token = watching.set(watch)
+        try:
+            said = self._asked.invoke(
+                [SystemMessage(request.instructions), HumanMessage(request.content)]
+            )
+        finally:
+            watching.reset(token)
+        raw = cast("Mapping[str, Any]", said).get("raw") if isinstance(said, Mapping) else said
+        return JudgeReply(_content(raw), _usage(raw), watch.models)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChatModelJudge) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[int, str | None]:
+        return id(self.model), self.judge_name
+
+
+def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -> ChatModelJudge:
+    """The model as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
+
+    ``name``: says which judge it is; by default the model's own name. ``structured``: what else
+    ``with_structured_output`` is to be told, such as ``method="function_calling"`` or ``strict=True``; a
+    model that knows no structured output is asked for JSON in words. It is asked through ``invoke`` in
+    worker threads, so any event loop will do. Raises InvalidInput for what is no chat model.
+    """
+    if not hasattr(model, "with_structured_output"):
+        raise InvalidInput(f"the judge is {type(model).__name__}; give a LangChain chat model")
+    named = (getattr(model, each, None) for each in ("model_name", "model", "model_id"))
+    told = next((each for each in named if isinstance(each, str) and each), None)
+    try:
+        asked: Runnable[Any, Any] = model.with_structured_output(_SCHEMA, include_raw=True, **structured)
+    except NotImplementedError:
+        asked = model
+    return ChatModelJudge(model, name or told, asked)
+
+
+def _content(raw: Any) -> object:
+    if not isinstance(raw, AIMessage):
+        return raw
+    # Where structured output is a call of a tool; of several nobody knows which one counts.
+    if raw.tool_calls or raw.invalid_tool_calls:
+        single = len(raw.tool_calls) == 1 and not raw.invalid_tool_calls
+        return raw.tool_calls[0]["args"] if single else None
+    return raw.text
+
+
+def _usage(raw: Any) -> dict[str, int] | None:
+    usage = raw.usage_metadata if isinstance(raw, AIMessage) else None
+    return tokens([usage]) if usage else None

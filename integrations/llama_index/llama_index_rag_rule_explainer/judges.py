@@ -1,0 +1,51 @@
+"""A LlamaIndex LLM as a judge of answers."""
+
+from dataclasses import dataclass
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.llms import LLM
+
+from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
+
+from .watching import Watch, spent_on, watched_by
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LLMJudge:
+    """Asks the LLM for JSON, in the thread it is called in. Equal for the same LLM."""
+
+    llm: LLM
+    judge_name: str | None
+
+    def __call__(self, request: JudgeRequest) -> JudgeReply:
+        """What the LLM said, as it said it. Raises what the LLM raises."""
+        messages = [
+            ChatMessage(role=MessageRole.SYSTEM, content=request.instructions),
+            ChatMessage(role=MessageRole.USER, content=request.content),
+        ]
+        # Its own watch, so that what the judge spends is counted once, whoever else is watching.
+        with watched_by(Watch(allow_length=True)):
+            response = self.llm.chat(messages)
+        return JudgeReply(response.message.content, models=spent_on(response))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LLMJudge) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[int, str | None]:
+        return id(self.llm), self.judge_name
+
+
+def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
+    """The LLM as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
+
+    ``name``: says which judge it is; by default the LLM's own name. It is asked through ``chat`` in
+    worker threads, so any event loop will do. Raises InvalidInput for what is no LLM.
+    """
+    if not isinstance(llm, LLM):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"the judge is {type(llm).__name__}; give a LlamaIndex LLM")
+    told = llm.metadata.model_name
+    return LLMJudge(llm, name or (told if told and told != "unknown" else None))

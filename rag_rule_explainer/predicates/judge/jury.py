@@ -1,0 +1,155 @@
+"""Who judges, how often, and where: on the bench of an explanation that is under way, or alone."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Hashable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+
+from ...errors import InvalidInput
+from ...verdicts import Judgement
+from .majority import majority
+from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
+
+BATCH = 20
+"""Candidates in one request at the most."""
+
+InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
+
+_ADAPTERS = {
+    "with_structured_output": "langchain_rag_rule_explainer",
+    "structured_predict": "llama_index_rag_rule_explainer",
+}
+"""What models of a framework can do, and the package that makes judges of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """A judge, and how it is asked.
+
+    ``name``: says which judge it is, also in another process; None: nobody can tell, and nothing that it
+    says is stored. ``samples``: opinions on one answer, of which the majority counts. ``batch``: answers
+    that may be judged in one request.
+    """
+
+    judge: Judge = field(repr=False)
+    name: str | None = None
+    samples: int = 1
+    batch: int = BATCH
+
+    def __str__(self) -> str:
+        times = f", majority of {self.samples}" if self.samples > 1 else ""
+        return f"judged by {self.name or 'a function'}{times}"
+
+
+class Asked(NamedTuple):
+    """One answer that is to be judged.
+
+    ``remembered_as``, ``memo_key``: what the judgement is stored under, where the jury has a name.
+    """
+
+    jury: Jury
+    matter: Matter
+    answer: str
+    remembered_as: str | None
+    memo_key: Hashable
+
+
+class Bench(Protocol):
+    """Where answers are judged together, each once, and paid for by one explanation."""
+
+    @property
+    def is_here(self) -> bool:
+        """True on the event loop that it sits on."""
+        ...
+
+    async def judgement(self, asked: Asked, /) -> Judgement:
+        """The judgement. Raises JudgeFailed where there is none to be had."""
+        ...
+
+
+sitting: ContextVar[Bench | None] = ContextVar("rag_rule_bench", default=None)
+"""The bench of the explanation that is under way in this context."""
+
+
+async def judgement_of(asked: Asked) -> Judgement:
+    """The bench's judgement; where there is none, the jury's, asked about this answer alone.
+
+    Raises JudgeFailed.
+    """
+    bench = sitting.get()
+    if bench is not None and bench.is_here:
+        return await bench.judgement(asked)
+    from anyio.to_thread import run_sync  # here, because importing the package loads no event loop
+
+    from .reply import judgements_in  # pydantic takes its time to import
+    from .request import request_for
+
+    async def in_thread(judge: Callable[[JudgeRequest], Any], request: JudgeRequest) -> Any:
+        return await run_sync(judge, request)
+
+    opinions: list[Judgement] = []
+    while (judgement := majority(opinions, asked.jury.samples)) is None:
+        request = request_for(asked.matter, [asked.answer])
+        try:
+            reply = await answered(asked.jury.judge, request, in_thread)
+        except Exception as error:
+            raise JudgeFailed(f"the judge failed: {type(error).__name__}: {error}") from error
+        judged = judgements_in(reply.content, request.ids)
+        if not judged:
+            raise JudgeFailed("the judge's reply has no well-formed opinion")
+        opinions += judged.values()
+    return judgement
+
+
+async def answered(
+    judge: Callable[[JudgeRequest], Any], request: JudgeRequest, in_thread: InThread
+) -> JudgeReply:
+    """What the judge says: an async one on this loop, a sync one in a thread. Raises what it raises."""
+    call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+    if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
+        said = await judge(request)
+    else:
+        said = await in_thread(judge, request)
+        said = await said if inspect.isawaitable(said) else said
+    return said if isinstance(said, JudgeReply) else JudgeReply(said)
+
+
+def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
+    """The jury of a judge: a chat model, an LLM, or a function of a JudgeRequest.
+
+    Raises InvalidInput for what cannot judge, and for numbers that are none.
+    """
+    if isinstance(judge, Jury):
+        return judge
+    for what, number in (("judge_samples", samples), ("batch", batch)):
+        if type(number) is not int or number < 1:
+            raise InvalidInput(f"{what} is {number!r}; give a whole number, at least 1")
+    if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"judge_name is {name!r}; give a name, or leave it out")
+    found: Any = _adapted(judge)
+    if not callable(found):
+        raise InvalidInput(
+            f"the judge is {judge!r}; give a LangChain chat model, a LlamaIndex LLM, or a function that "
+            "takes a JudgeRequest and returns {id: True or False}"
+        )
+    try:
+        hash(found)
+    except TypeError as error:
+        raise InvalidInput(
+            f"judgements are remembered by judge, but {type(found).__name__} cannot be hashed; make it a "
+            "frozen dataclass, or give one of its methods"
+        ) from error
+    told: object = getattr(found, "judge_name", None)
+    return Jury(cast("Judge", found), name or (told if isinstance(told, str) else None), samples, batch)
+
+
+def _adapted(judge: Any) -> Any:
+    if isinstance(judge, type):
+        return None
+    for mark, package in _ADAPTERS.items():
+        if hasattr(judge, mark):
+            # Late, and by name: whoever has such a model has its framework, and nobody else needs it.
+            return import_module(package).judge_of(judge)
+    return judge

@@ -1,0 +1,280 @@
+"""Answers -> a judge -> judgements: each asked about once, several in a request where several wait.
+
+Nobody waits for a batch to fill: whoever finds a slot takes along what waits for the same judge on the
+same matter at that moment. Answers that are all there beforehand go ``together``.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import anyio
+
+from ..errors import RagRuleError
+from ..predicates.judge.jury import Asked, Jury, answered
+from ..predicates.judge.majority import majority, soonest
+from ..predicates.judge.protocol import JudgeFailed, JudgeReply, JudgeRequest, Matter
+from ..predicates.judge.reply import judgements_in
+from ..predicates.judge.request import is_for_a_judge, request_for
+from ..storing.opened import Opened
+from ..verdicts import Judgement, Verdict
+from . import threads
+from .backlog import Backlog
+from .bill import Bill
+from .faults import is_passing
+from .judging import described
+from .limiter import Limiter
+from .limits import LimitReached
+from .memo import Memo
+from .retries import Retries
+
+MALFORMED = "the judge's reply had no well-formed opinion on this answer"
+GIVEN_UP = "the request to the judge was given up"
+_TRIES = 2
+"""Requests about the same answers before they are split."""
+
+
+class Terms(NamedTuple):
+    """What answers must have in common to go together; ``sample``: the number of the opinion."""
+
+    jury: Jury
+    matter: Matter
+    sample: int
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """An answer that waits for an opinion."""
+
+    answer: str
+    is_alone: bool
+    outcome: "asyncio.Future[Judgement]"
+    taken: bool = False
+
+
+class Tried(NamedTuple):
+    """What came of one request."""
+
+    reply: JudgeReply
+    error: Exception | None = None
+
+
+Pause: TypeAlias = Callable[[float], Awaitable[None]]
+
+
+@dataclass(slots=True, eq=False)
+class Bench:
+    """The judges of one explanation. For one event loop.
+
+    ``limiter``: a request takes a slot as a replay does. ``pause``: waits before another try, or raises.
+    ``stopped``: why nothing more is to be asked than what probes in flight need; empty while there is no
+    reason. ``timeout``: seconds that a request may take. ``store``: where judgements are kept.
+    """
+
+    limiter: Limiter
+    bill: Bill
+    retries: Retries
+    pause: Pause
+    stopped: Callable[[], str]
+    timeout: float | None = None
+    store: Opened | None = None
+    _memo: Memo[Judgement] = field(default_factory=Memo[Judgement])
+    _dockets: dict[Terms, list[Entry]] = field(default_factory=dict[Terms, list[Entry]])
+    _backlog: Backlog | None = None
+    _failures_in_a_row: int = 0
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> None:
+        """From now on, it sits on the running loop."""
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def is_here(self) -> bool:
+        """True on the loop that it sits on: a replay may judge as well, on a loop of its own."""
+        return asyncio.get_running_loop() is self._loop
+
+    async def judgement(self, asked: Asked) -> Judgement:
+        """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package."""
+        key = asked.jury, asked.matter, asked.answer
+        if not self._memo.begin(key):
+            with self._backlog.asleep() if self._backlog else nullcontext():
+                known = await self._memo.settled(key)
+            if known is not None:
+                return known
+        try:
+            judgement = await self._stored(asked) or await self._decided(asked)
+        except BaseException:
+            self._memo.end(key, None)
+            raise
+        self._memo.end(key, judgement)
+        return judgement
+
+    async def together(self, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
+        """Does all of the work; its requests wait for each other, and are as few as can be.
+
+        Raises what it raises.
+        """
+        self._backlog = Backlog()
+        try:
+            await self._backlog.done(works)
+        finally:
+            self._backlog = None
+
+    async def _stored(self, asked: Asked) -> Judgement | None:
+        if self.store is None or asked.remembered_as is None:
+            return None
+        return await self.store.judgement(asked.remembered_as, asked.memo_key)
+
+    async def _decided(self, asked: Asked) -> Judgement:
+        opinions: list[Judgement] = []
+        while (judgement := majority(opinions, asked.jury.samples)) is None:
+            first = len(opinions)
+            wanted = soonest(opinions, asked.jury.samples)
+            opinions += await self._opinions(asked, range(first, first + wanted))
+        is_kept = self.store is not None and judgement.verdict is not Verdict.UNKNOWN
+        if is_kept and self.store is not None and asked.remembered_as is not None:
+            await self.store.put_judgement(asked.remembered_as, asked.memo_key, judgement)
+        return judgement
+
+    async def _opinions(self, asked: Asked, samples: range) -> list[Judgement]:
+        if len(samples) == 1:
+            return [await self._opinion(asked, samples[0])]
+        opinions: list[Judgement] = []
+        failed: list[Exception] = []
+
+        async def one(sample: int) -> None:
+            try:
+                opinions.append(await self._opinion(asked, sample))
+            except Exception as error:
+                failed.append(error)
+
+        with self._backlog.split(len(samples)) if self._backlog else nullcontext():
+            async with anyio.create_task_group() as group:
+                for sample in samples:
+                    group.start_soon(one, sample)
+        if failed:
+            raise failed[0]
+        return opinions
+
+    async def _opinion(self, asked: Asked, sample: int) -> Judgement:
+        terms = Terms(asked.jury, asked.matter, sample)
+        docket = self._dockets.setdefault(terms, [])
+        future: asyncio.Future[Judgement] = asyncio.get_running_loop().create_future()
+        entry = Entry(asked.answer, is_for_a_judge(asked.answer), future)
+        docket.append(entry)
+        try:
+            if self._backlog is not None:
+                await self._backlog.park()
+            async with self.limiter.aslot():
+                taken = _taken(docket, entry, asked.jury.batch)
+            if taken:
+                await self._settle(terms, taken)
+            return await future
+        finally:
+            if not entry.taken:
+                docket.remove(entry)
+            if not docket:
+                self._dockets.pop(terms, None)
+
+    async def _settle(self, terms: Terms, entries: list[Entry]) -> None:
+        try:
+            await self._resolve(terms, entries, _TRIES)
+        except Exception as error:
+            _fail(entries, error)
+        except BaseException:
+            _fail(entries, JudgeFailed(GIVEN_UP))
+            raise
+
+    async def _resolve(self, terms: Terms, entries: list[Entry], tries: int) -> None:
+        """Asks, asks again about those that have no opinion yet, then about each half of them."""
+        error: Exception = JudgeFailed(MALFORMED)
+        for _ in range(tries):
+            request = request_for(terms.matter, [entry.answer for entry in entries])
+            tried = await self._asked(terms.jury, request)
+            judged = judgements_in(tried.reply.content, request.ids) if tried.error is None else {}
+            for identity, entry in zip(request.ids, entries, strict=True):
+                if identity in judged and not entry.outcome.done():
+                    entry.outcome.set_result(judged[identity])
+            entries = [entry for entry in entries if not entry.outcome.done()]
+            self._check_alive(bool(judged), tried.error)
+            if not entries:
+                return
+            if tried.error is not None:
+                error = JudgeFailed(f"the judge failed: {described(tried.error)}")
+                error.__cause__ = tried.error
+                if is_passing(tried.error):
+                    _fail(entries, error)
+                    return
+                break
+        if len(entries) == 1:
+            _fail(entries, error)
+            return
+        # One answer may spoil it for all.
+        half = (len(entries) + 1) // 2
+        await self._resolve(terms, entries[:half], 1)
+        await self._resolve(terms, entries[half:], 1)
+
+    def _check_alive(self, told: bool, error: Exception | None) -> None:
+        self._failures_in_a_row = 0 if told else self._failures_in_a_row + 1
+        most = self.bill.limits.failures
+        if most is not None and self._failures_in_a_row >= most:
+            why = MALFORMED if error is None else described(error)
+            raise LimitReached(
+                f"the last {self._failures_in_a_row} requests to the judge all failed (limits.failures), "
+                f"the last one with {why}"
+            )
+
+    async def _asked(self, jury: Jury, request: JudgeRequest) -> Tried:
+        """What the judge says, tried again where that may help."""
+
+        async def once() -> Tried:
+            return await self._try(jury, request)
+
+        tried = await once()
+        if tried.error is None:
+            return tried
+        from .retrying import again  # most explanations never need it
+
+        return await again(self.retries, tried, once, _cause, self.pause)
+
+    async def _try(self, jury: Jury, request: JudgeRequest) -> Tried:
+        async with self.limiter.aslot():
+            if self._backlog is not None and self.stopped():
+                raise LimitReached(self.stopped())
+            self.bill.charge_judging()
+            self.bill.judge_requests += 1
+            try:
+                with anyio.move_on_after(self.timeout):
+                    reply = await answered(jury.judge, request, threads.shared().run)
+                    models = reply.models or {jury.name or "": reply.usage or {}}
+                    self.bill.spend_judging(reply.usage, models)
+                    return Tried(reply)
+            except (RagRuleError, LimitReached):
+                raise
+            except Exception as error:
+                return Tried(JudgeReply(None), error)
+        return Tried(JudgeReply(None), TimeoutError(f"no answer within {self.timeout:g} seconds"))
+
+
+def _taken(docket: list[Entry], entry: Entry, batch: int) -> list[Entry]:
+    """The entry and what may go with it, taken off the docket; nothing where somebody took it before."""
+    if entry.taken:
+        return []
+    others = [each for each in docket if each is not entry and not each.is_alone]
+    taken = [entry] if entry.is_alone else [entry, *others[: batch - 1]]
+    for each in taken:
+        each.taken = True
+        docket.remove(each)
+    return taken
+
+
+def _fail(entries: Iterable[Entry], error: Exception) -> None:
+    for entry in entries:
+        if not entry.outcome.done():
+            entry.outcome.set_exception(error)
+
+
+def _cause(tried: Tried) -> Exception | None:
+    return tried.error

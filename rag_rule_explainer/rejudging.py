@@ -1,0 +1,62 @@
+"""Answers that the store has already, before a judge that has not seen them: all of them together."""
+
+from collections.abc import Hashable, Sequence
+from functools import partial
+
+from .predicates.inside import juries_in
+from .probing import threads
+from .probing.bench import Bench
+from .probing.judging import Judging
+from .probing.prober import Prober
+from .sources import Arrangement, SourceSet
+from .verdicts import Case
+
+
+async def rejudged(
+    prober: Prober, bench: Bench, judgings: Sequence[Judging], sources: SourceSet, question: str
+) -> None:
+    """Judges the stored answers on these sources, and the baseline's, for predicates with a judge.
+
+    ``question``: what the answers are stored under. Nothing is asked twice, so a search that follows
+    finds what it needs. Raises LimitReached, and errors of this package.
+    """
+    judged = [judging for judging in judgings if any(juries_in(judging.base))]
+    if not judged or bench.store is None:
+        return
+    by_id = {source.id: source for source in sources}
+    places = {source.id: place for place, source in enumerate(sources)}
+
+    def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
+        known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
+        in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
+        return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
+
+    def key_of(ids: tuple[str, ...]) -> Hashable | None:
+        arrangement = arrangement_of(ids)
+        return None if arrangement is None else arrangement.key
+
+    stored = await threads.shared().run(bench.store.stored_answers, question, key_of)
+    full = Arrangement.of(sources, sources.lattice.full)
+    cases = [prober.case(full, prober.baseline)]
+    for ids, answer in stored:
+        arrangement = arrangement_of(ids)
+        if arrangement is not None:
+            cases.append(prober.case(arrangement, answer))
+    if not stored:
+        return
+    await bench.together(
+        partial(judging.judge, case) for judging in judged for case in _distinct(judging, cases)
+    )
+
+
+def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
+    """One case for each memo key; those that are never remembered are left to the search."""
+    keyed: dict[Hashable, Case] = {}
+    for case in cases:
+        try:
+            key = judging.base.memo_key(case)
+        except Exception:  # noqa: S112 -- the search says what is wrong
+            continue
+        if key is not None:
+            keyed.setdefault(key, case)
+    return list(keyed.values())

@@ -1,0 +1,80 @@
+"""Judges that need no model, and what a model on the test server says as one."""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, cast
+
+from ..predicates.judge import JudgeReply, JudgeRequest, Matter
+from ..predicates.wording import near_exact
+from .messages import Body, entries
+
+Decide: TypeAlias = Callable[[str], bool | str]
+"""What is said of one answer: True, False, "yes", "no" or "unsure"."""
+
+
+class OfflineJudge:
+    """A judge that looks for words: the same answer always gets the same verdict.
+
+    With ``words``: yes iff one of them occurs in the answer. Without: iff the truth does, by the words of
+    the near-exact match; unsure where there is no truth. ``requests`` holds what it was asked, in order;
+    ``peak`` is the most requests in progress at once. Thread-safe.
+    """
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self.words = tuple(words)
+        self.judge_name = f"the offline judge of {', '.join(self.words) or 'the truth'}"
+        self.requests: list[JudgeRequest] = []
+        self.peak = 0
+        self._running = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, request: JudgeRequest) -> JudgeReply:
+        """An opinion on each candidate; tokens are words apart by white space."""
+        with self._lock:
+            self.requests.append(request)
+            self._running += 1
+            self.peak = max(self.peak, self._running)
+        try:
+            said = reply_to(request.content, self.verdict_on(request.matter))
+        finally:
+            with self._lock:
+                self._running -= 1
+        asked = len(f"{request.instructions} {request.content}".split())
+        return JudgeReply(said, {"input_tokens": asked, "output_tokens": len(said.split())})
+
+    @property
+    def answers(self) -> list[str]:
+        """Every answer that it judged, in order."""
+        return [each.answer for request in self.requests for each in request.candidates]
+
+    def verdict_on(self, matter: Matter) -> Decide:
+        """How it decides such a matter."""
+        if not self.words and matter.truth is None:
+            return lambda _: "unsure"
+        wanted = [f" {near_exact(words)} " for words in self.words or (matter.truth or "",)]
+        return lambda answer: any(words in f" {near_exact(answer)} " for words in wanted)
+
+
+def judging(decide: Decide) -> Callable[[Body], str]:
+    """A script for ``OpenAIServer``: a model that judges each candidate as ``decide`` says."""
+
+    def script(body: Body) -> str:
+        return reply_to(str(entries(body["messages"][-1]).get("content")), decide)
+
+    return script
+
+
+def reply_to(content: str, decide: Decide) -> str:
+    """The reply to a request's content, as its instructions ask for it."""
+    candidates = cast("list[Mapping[str, Any]]", json.loads(content)["candidates"])
+    told = [(each["id"], decide(each["answer"])) for each in candidates]
+    opinions = [
+        {"id": identity, "reason": "by its words", "verdict": _word(verdict)}
+        for identity, verdict in told
+    ]
+    return json.dumps({"opinions": opinions})
+
+
+def _word(verdict: bool | str) -> str:
+    return verdict if isinstance(verdict, str) else "yes" if verdict else "no"
