@@ -1,15 +1,8 @@
 """Conditions on an answer, and how they are combined and negated."""
 
-from .at_path import (
-    JsonPath,
-    json_path,
-)
-from .citing import (
-    Cites,
-    MentionsSource,
-    cites,
-    mentions_source,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .combine import (
     AllOf,
     AnyOf,
@@ -38,10 +31,6 @@ from .protocol import (
     Predicate,
     PredicateLike,
 )
-from .refusing import (
-    Refuses,
-    refuses,
-)
 from .same import (
     ConsistentWith,
     SameAnswer,
@@ -58,13 +47,29 @@ from .text import (
     matches,
     one_of,
 )
-from .validating import (
-    IsValid,
-    is_valid,
-)
 from .wording import (
     near_exact,
 )
+
+if TYPE_CHECKING:
+    from .at_path import JsonPath, json_path
+    from .citing import Cites, MentionsSource, cites, mentions_source
+    from .refusing import Refuses, refuses
+    from .validating import IsValid, is_valid
+
+# Loaded when first used: they bring patterns and libraries along that few conditions need.
+_LATE = {
+    "JsonPath": "at_path",
+    "json_path": "at_path",
+    "Cites": "citing",
+    "MentionsSource": "citing",
+    "cites": "citing",
+    "mentions_source": "citing",
+    "Refuses": "refusing",
+    "refuses": "refusing",
+    "IsValid": "validating",
+    "is_valid": "validating",
+}
 
 __all__ = [
     "AllOf",
@@ -113,3 +118,11 @@ __all__ = [
     "same_answer",
     "unwrapped",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_LATE[name]}", __name__), name)
+    globals()[name] = value
+    return value
