@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .estimate import Estimate
     from .explainer import Explainer
     from .explanation import Explanation
+    from .mining.sampled import Sampled
     from .predicates import (
         JudgeReply,
         JudgeRequest,
@@ -79,6 +80,7 @@ _ROOMS = {
     "estimate": ("Estimate",),
     "explainer": ("Explainer",),
     "explanation": ("Explanation",),
+    "mining.sampled": ("Sampled",),
     "predicates": (
         "JudgeReply",
         "JudgeRequest",
@@ -140,6 +142,7 @@ __all__ = [
     "ReplayMissedGate",
     "Retries",
     "RuleKind",
+    "Sampled",
     "Settings",
     "SettingsFields",
     "Source",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
+from .choosing import Choice
 from .explanation import Explanation
 from .findings import MOST_PROBES, Account, Strand, with_relations
 from .jsonable import as_json, encodable, json_object, recorded, recorded_judgement
@@ -17,7 +18,7 @@ from .probing.prober import Probe
 from .probing.replaying import Baseline
 from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent
 from .rules import RuleKind
-from .settings import Choice, Settings
+from .settings import Settings
 from .sources import Source, SourceSet
 from .verdicts import Verdict
 from .version import __version__
@@ -47,7 +48,8 @@ class Assembly:
     def explanation(self) -> Explanation:
         """All of it."""
         baseline, settings = self.baseline, self.settings
-        accounts = tuple(Account(strand, self.sources, settings.noise) for strand in self.strands)
+        exact = self.choice.sampled is None
+        accounts = tuple(Account(each, self.sources, settings.noise, exact) for each in self.strands)
         rules = self._rules(accounts)
         # Made of checked parts: what is checked on reading would only be checked against itself.
         return Explanation.model_construct(

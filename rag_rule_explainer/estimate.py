@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from .choosing import Choice
 from .probing.noise import Noise
 from .probing.prices import ANY_MODEL, Price, Prices, price_of
 from .rules import RuleKind
-from .settings import Choice, Settings
+from .settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,12 @@ class Material:
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
     """The three courses, by the settings and the miner chosen."""
     size = len(material.source_tokens)
-    courses = [
-        _course(count, material, settings, choice)
-        for count in (_best(size, settings.kinds), _typical(size, settings.kinds), _worst(size))
-    ]
+    if choice.sampled is None:
+        counts = (_best(size, settings.kinds), _typical(size, settings.kinds), _worst(size))
+    else:
+        tested = choice.sampled.draws(choice.sampled.error(0, len(settings.kinds)))
+        counts = (*(_tested(n, size, settings.kinds, tested) for n in (1, 2)), _worst(size))
+    courses = [_course(count, material, settings, choice) for count in counts]
     if choice.name in {"exhaustive", "confidence"}:
         courses = [courses[2]] * 3
     _, typical, worst = courses
@@ -140,6 +143,18 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> _Probes:
     return _Probes(everything.subsets - with_both + 1, shown, size, 3)
 
 
+def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> _Probes:
+    """One sampled search for each kind, where so many sources decide together: a retention rule that
+    names them all, an omission rule for each."""
+    together = min(deciding, size)
+    rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
+    # Each of them is found by bisection, once for each kind.
+    sought = len(kinds) * (2 + together * (1 + size.bit_length()))
+    subsets = min(1 << size, sought + rules * draws)
+    border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
+    return _Probes(subsets, subsets * size / 2, min(subsets, sought + rules), border)
+
+
 def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
     size = len(material.source_tokens)
     mean = sum(material.source_tokens) / size if size else 0.0
@@ -173,7 +188,9 @@ def _price(model: str | None, prices: Prices | None) -> Price | None:
 
 
 def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequence[str]:
-    every = "" if len(settings.kinds) == 1 else ", and the two kinds of rule then need every subset"
+    every = ", and the two kinds of rule then need every subset" if len(settings.kinds) > 1 else ""
+    if choice.sampled is not None:
+        every = ", and each rule is tested on random subsets; best: one source does"
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     said = [
         f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries, no judge",

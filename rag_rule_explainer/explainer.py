@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import Unpack
 
 from .assuming import Assuming
+from .choosing import choose
 from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
@@ -13,7 +14,7 @@ from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
 from .rules import RuleKind
-from .settings import Settings, SettingsFields, choose
+from .settings import Settings, SettingsFields
 from .sources import Source, SourceSet
 from .verdicts import Answer
 

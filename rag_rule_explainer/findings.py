@@ -92,14 +92,16 @@ class Strand:
 class Account:
     """What one search has to say about its sources.
 
-    ``noise``: under which its verdicts were come by. ``condition``: its predicate as text. ``settled``:
-    its rules were put to the vote, where they are to be. ``resolved``: so they were, the search ran to
-    its end, and every verdict it needed is known.
+    ``noise``: under which its verdicts were come by. ``exact``: its miner looks at every subset that
+    matters. ``condition``: its predicate as text. ``settled``: its rules were put to the vote, where they
+    are to be. ``resolved``: so they were, the search ran to its end, and every verdict it needed is
+    known.
     """
 
     strand: Strand
     sources: SourceSet
     noise: Noise
+    exact: bool
     search: RuleSearch = field(init=False)
     condition: str = field(init=False)
     evidence: Evidence = field(init=False)
@@ -146,9 +148,11 @@ class Account:
         if self._is_share(claim):
             return "confident"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
-        if status != "proved" or not self.noise.votes:
+        if not self.noise.votes:
             return status
-        return "voted" if self._is_voted(claim) else "unverified"
+        if not self._is_voted(claim):
+            return "unverified"
+        return "voted" if status == "proved" else status
 
     def _is_share(self, claim: Claim) -> bool:
         held = self.evidence.observed(claim.antecedent)
@@ -160,8 +164,9 @@ class Account:
     def _sampling(self, claim: Claim) -> str:
         if not self.noise.votes:
             return claim.sampling
-        voted = self._is_share(claim) or self._is_voted(claim)
-        return self.noise.wording if voted else "it was asked about once, and not put to the vote"
+        if not (self._is_share(claim) or self._is_voted(claim)):
+            return "it was asked about once, and not put to the vote"
+        return f"{claim.sampling}; {self.noise.wording}" if claim.sampling else self.noise.wording
 
     def _breaking(self, claim: Claim) -> tuple[tuple[str, ...], ...]:
         if not self._is_share(claim):
@@ -264,9 +269,9 @@ class Account:
         return True if self.resolved or all(map(self.evidence.broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Mask) -> bool:
-        """A resolved search has seen every smaller change hold; else count."""
+        """A resolved exact search has seen every smaller change hold; else count."""
         evidence = self.evidence
-        return (self.resolved and self.noise.min_confidence == 1) or all(
+        return (self.resolved and self.exact and self.noise.min_confidence == 1) or all(
             evidence.observed(wider) == evidence.applicable(wider)
             for wider in self.search.lattice.one_more(antecedent)
         )

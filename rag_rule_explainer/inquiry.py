@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from .assembly import Assembly
+from .choosing import Choice
 from .errors import StoreFailed
 from .explanation import Explanation
 from .findings import Strand
@@ -30,7 +31,7 @@ from .probing.shelf import Shelf
 from .progress import Progress, ProgressReport
 from .rejudging import rejudged
 from .rules import RuleKind
-from .settings import Choice, Settings
+from .settings import Settings
 from .settling import Settling
 from .sources import Arrangement, SourceSet
 from .verdicts import Verdict
@@ -210,8 +211,11 @@ class Inquiry:
 
     async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
         strand = self._strands[search]
+        if way is None:
+            voted = self.settings.noise.votes and search.is_crucial(mask)
+            way = self._polling.poll if voted else self._way
         try:
-            probe = await (way or self._way)(Arrangement.of(self.sources, mask), strand.judging)
+            probe = await way(Arrangement.of(self.sources, mask), strand.judging)
         except StoreFailed as failed:
             # What was proved until then stands.
             raise LimitReached(f"the store failed: {failed}") from failed
@@ -244,7 +248,7 @@ class Inquiry:
                 self.notes.append(f"progress was no longer told: {described(error)}")
 
     def _report(self, told: RuleSearch | None, done: bool) -> ProgressReport:
-        bill, upper_bound = self._prober.bill, len(self.sources.lattice.masks())
+        bill, upper_bound = self._prober.bill, 1 << self.sources.lattice.size
         waiting = max(search.waiting - (search is told) for search in self._strands)
         return ProgressReport(
             probes=len(self._probed),

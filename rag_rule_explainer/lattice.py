@@ -70,6 +70,11 @@ class Lattice:
         return range(1 << self.size)
 
 
+def told(subsets: int) -> str:
+    """A number of subsets, all of so many units, as text: "256", "2^48"."""
+    return str(subsets) if subsets <= 1 << FAMILY_LIMIT else f"2^{subsets.bit_length() - 1}"
+
+
 def bits(mask: Mask) -> Iterator[Mask]:
     """The single bits of a mask, lowest first."""
     while mask:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from .lattice import told
 from .printable import printable, shortened
 from .rules import ClaimStatus, RuleKind
 from .verdicts import Answer, Judgement
@@ -216,12 +217,12 @@ def _percent(finding: Finding) -> str:
 
 def evidence_of(finding: Finding) -> str:
     """What a finding rests on; the kinds of claim never read alike."""
-    seen = f"{finding.observed} of {finding.applicable} subsets"
+    seen = f"{finding.observed} of {told(finding.applicable)} subsets"
     sampling = printable(finding.sampling)
     by_votes = f", {sampling}" if sampling else ""
     not_minimal = "; perhaps not minimal" if finding.minimal is None else ""
     wording = {
-        "proved": f"proved on all {finding.applicable} subsets"
+        "proved": f"proved on all {told(finding.applicable)} subsets"
         if finding.applicable > 1
         else "proved on the only subset",
         "confident": f"confidence {_percent(finding)}: held on {seen}{by_votes}",

@@ -9,11 +9,12 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from .choosing import Choice
 from .findings import Strand
 from .lattice import Mask
 from .probing.noise import Noise
 from .rules import RuleKind
-from .settings import Choice, Settings
+from .settings import Settings
 from .sources import SourceSet
 from .verdicts import Verdict
 
@@ -33,7 +34,7 @@ class Settling:
 
     def wanted(self, strands: Iterable[Strand]) -> list[tuple[Strand, Mask]]:
         """The subsets to put to the vote now: the own ones of rules, then random ones above them."""
-        strands = [strand for strand in strands if not strand.search.stop_reason]
+        strands = tuple(strands)
         own = [(strand, mask) for strand in strands for mask in self._own(strand)]
         return own or [(strand, mask) for strand in strands for mask in self._above(strand)]
 

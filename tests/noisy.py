@@ -2,30 +2,29 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rag_rule_explainer import Explainer, Noise, Source, contains
+from rag_rule_explainer import Explainer, Settings, Source, contains, same_answer
 
 Holds = Callable[[frozenset[int]], bool]
-SIZE = 10
-SOURCES = [Source(str(n), f"text {n}") for n in range(SIZE)]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """A condition on the sources kept, and its minimal retention rules."""
+    """A condition on the sources kept, of ``size``, and its minimal retention rules."""
 
     name: str
     holds: Holds
     rules: frozenset[frozenset[int]]
+    size: int = 10
 
     def is_rule(self, antecedent: frozenset[int]) -> bool:
-        """By definition: on every subset that retains it."""
-        free = [n for n in range(SIZE) if n not in antecedent]
-        return all(
-            self.holds(antecedent | {n for place, n in enumerate(free) if extra >> place & 1})
-            for extra in range(1 << len(free))
-        )
+        """Whether it holds on every subset that retains it."""
+        return any(rule <= antecedent for rule in self.rules)
+
+    def among(self, size: int) -> "Truth":
+        """The same among more sources, which do not matter."""
+        return replace(self, name=f"{self.name}, n = {size}", size=size)
 
 
 def _rules(*rules: Sequence[int]) -> frozenset[frozenset[int]]:
@@ -52,19 +51,22 @@ class Outcome:
     calls: float
 
 
-def study(truth: Truth, wrong: float, noise: Noise, runs: int = 200) -> Outcome:
-    """So many seeded runs of the exact miner, with that share of all verdicts turned around."""
+def study(truth: Truth, wrong: float, how: Settings, runs: int = 200, *, logged: bool = True) -> Outcome:
+    """So many seeded runs, with that share of all verdicts turned around."""
     exact = false = calls = 0
     for seed in range(runs):
-        rules, cost = mined(truth, wrong, noise, seed)
+        rules, cost = mined(truth, wrong, how, seed, logged=logged)
         exact += rules == truth.rules
         false += not all(map(truth.is_rule, rules))
         calls += cost
     return Outcome(exact / runs, false / runs, calls / runs)
 
 
-def mined(truth: Truth, wrong: float, noise: Noise, seed: int) -> tuple[frozenset[frozenset[int]], int]:
-    """The rules of one run, and its replays."""
+def mined(
+    truth: Truth, wrong: float, how: Settings, seed: int, *, logged: bool
+) -> tuple[frozenset[frozenset[int]], int]:
+    """The rules of one run, and its replays. Without a logged answer the baseline is asked for as well,
+    as unreliably as everything else, and what matters is whether the answer stays the same."""
     draw, asked = random.Random(seed), 0
 
     async def replay(_question: str, sources: Sequence[Source]) -> str:
@@ -73,13 +75,10 @@ def mined(truth: Truth, wrong: float, noise: Noise, seed: int) -> tuple[frozense
         holds = truth.holds(frozenset(int(source.id) for source in sources))
         return "yes" if holds != (draw.random() < wrong) else "no"
 
-    explanation = Explainer(
-        replay,
-        predicate=contains("yes"),
-        rules="retention",
-        miner="exact",
-        concurrency=1,
-        noise=noise,
-        check_repeatable=False,
-    ).explain("?", SOURCES, "yes")
+    settings = replace(how, rules="retention", concurrency=1, check_repeatable=False, seed=seed)
+    explainer = Explainer(
+        replay, settings=settings, predicate=contains("yes") if logged else same_answer()
+    )
+    sources = [Source(str(n), f"text {n}") for n in range(truth.size)]
+    explanation = explainer.explain("?", sources, "yes" if logged else None)
     return frozenset(frozenset(map(int, rule.sources)) for rule in explanation.rules), asked

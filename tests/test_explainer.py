@@ -464,9 +464,29 @@ def test_auto_is_exact_without_a_cap_up_to_seven_sources() -> None:
     assert explanation.complete
 
 
-def test_auto_is_capped_above_and_says_how_to_lift_the_cap() -> None:
+def test_auto_samples_above_with_a_cap_and_says_how_to_have_it_proved() -> None:
+    explanation = Explainer(answering(PAIR), predicate=contains("calcium")).explain("?", sources(10))
+    assert explanation.miner.name == "sampled"
+    assert {rule.claim for rule in explanation.rules} == {"tested"}
+    for said in ("at most 1024 probes", "500 replays", "8 at a time", "miner='exact' proves"):
+        assert said in explanation.miner.reason, explanation.miner.reason
+
+
+def test_auto_is_exact_where_the_users_own_cap_allows_for_it() -> None:
+    explainer = Explainer(answering(PAIR), predicate=contains("calcium"), limits=Limits(replays=1026))
+    explanation = explainer.explain("?", sources(10))
+    assert explanation.miner.name == "exact"
+    assert explanation.complete
+    assert "limits.replays=1026" in explanation.miner.reason
+    assert (
+        Explainer(answering(PAIR), limits=Limits(replays=1025)).explain("?", sources(10)).miner.name
+        == "sampled"
+    )
+
+
+def test_all_valid_rules_of_many_are_mined_exactly_as_far_as_the_cap_goes() -> None:
     replay = answering(otherwise="same")
-    explanation = Explainer(replay).explain("?", sources(10))
+    explanation = Explainer(replay, minimal=False).explain("?", sources(10))
     assert len(replay.calls) == 500
     assert not explanation.complete
     assert "miner='exact'" in explanation.miner.reason
@@ -543,10 +563,10 @@ def test_bad_input_says_what_to_do(bad: Bad, told: str) -> None:
         bad()
 
 
-def test_more_than_twenty_sources_are_refused_before_anything_is_spent() -> None:
+def test_more_than_twenty_sources_are_refused_by_an_exact_search_before_anything_is_spent() -> None:
     replay = answering()
     with pytest.raises(TooManySources, match="21 sources"):
-        Explainer(replay).explain("?", sources(21))
+        Explainer(replay, miner="exact").explain("?", sources(21))
     assert replay.calls == []
 
 

@@ -8,12 +8,13 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from ..assuming import Assuming
+from ..choosing import MOST_REPLAYS
 from ..errors import RagRuleError
 from ..printable import shortened
 from ..probing.limits import Limits
 from ..probing.noise import Noise
 from ..probing.retries import Retries
-from ..settings import DEFAULT_TIMEOUT, MOST_REPLAYS, Settings
+from ..settings import DEFAULT_TIMEOUT, Settings
 from ..version import __version__
 from .demo import demo
 from .differences import diff
@@ -26,12 +27,14 @@ from .options import (
     BaseUrl,
     Before,
     Concurrency,
+    Confidence,
     Documents,
     FailOnOption,
     FrameworkOption,
     IdOfOption,
     Input,
     InputKey,
+    Jointly,
     Json,
     JudgeBaseUrl,
     JudgeModel,
@@ -39,8 +42,10 @@ from .options import (
     Lockstep,
     MaxCost,
     MaxReplays,
+    MaxRules,
     MaxSeconds,
     MaxTokens,
+    MaxViolation,
     MinConfidence,
     Miner,
     Model,
@@ -61,6 +66,7 @@ from .options import (
     Samples,
     ScopeOption,
     SecondsPerReplay,
+    Sizes,
     Sources,
     Speculate,
     StoreUrl,
@@ -72,6 +78,7 @@ from .options import (
     Yes,
 )
 from .requests import Request, parsed_ids, parsed_prices, parsed_store
+from .sampling import parsed_miner
 from .stores import store
 from .terminal import print_lines, say
 
@@ -115,6 +122,11 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     reference: Reference = None,
     rules: RulesOption = "both",
     miner: Miner = "auto",
+    max_violation: MaxViolation = None,
+    confidence: Confidence = None,
+    jointly: Jointly = False,
+    sizes: Sizes = None,
+    max_rules: MaxRules = None,
     model: Model = None,
     base_url: BaseUrl = None,
     temperature: Temperature = None,
@@ -147,7 +159,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     cap = max_replays or (None if model or app else MOST_REPLAYS)
     settings = Settings(
         rules=rules,
-        miner=miner,
+        miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
         limits=Limits(cap, max_tokens, max_cost, max_seconds),
         prices=parsed_prices(price),
         concurrency=concurrency,
@@ -202,6 +214,11 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     pinned: Pinned = None,
     rules: RulesOption = "both",
     miner: Miner = "auto",
+    max_violation: MaxViolation = None,
+    confidence: Confidence = None,
+    jointly: Jointly = False,
+    sizes: Sizes = None,
+    max_rules: MaxRules = None,
     model: PricedModel = None,
     price: PriceOption = None,
     max_replays: MaxReplays = None,
@@ -220,7 +237,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """
     settings = Settings(
         rules=rules,
-        miner=miner,
+        miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
         limits=Limits(max_replays),
         noise=Noise(samples, vote, min_confidence=min_confidence),
         prices=parsed_prices(price),

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import typer
 
 from ..assuming import Assuming
+from ..choosing import choose
 from ..display import ProgressBar
 from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
@@ -17,7 +18,7 @@ from ..predicates import Predicate
 from ..probing.judging import described
 from ..probing.retries import Retries
 from ..report import lines
-from ..settings import Settings, choose
+from ..settings import Settings
 from ..sources import Source, SourceSet
 from .applications import application_explainer, application_input, load_application
 from .conditions import Bench, parsed

@@ -73,7 +73,25 @@ Reference = Annotated[
 ]
 RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule to mine.")]
 Miner = Annotated[
-    MinerName, typer.Option(help="How to search. auto: exact, capped where it may cost much.")
+    MinerName,
+    typer.Option(help="How to search. auto: exact for few sources, else sampled, and with a cap."),
+]
+MaxViolation = Annotated[
+    float | None,
+    typer.Option(help="sampled: the share of subsets that a rule may fail on; 0.05 if not given."),
+]
+Confidence = Annotated[
+    float | None, typer.Option(help="sampled: with which that is said of a rule; 0.95 if not given.")
+]
+Jointly = Annotated[
+    bool, typer.Option("--jointly", help="sampled: say it of all rules together, which takes more draws.")
+]
+Sizes = Annotated[
+    str | None,
+    typer.Option(metavar="N[,N]", help="sampled: draw more subsets with so many sources retained."),
+]
+MaxRules = Annotated[
+    int | None, typer.Option(min=1, help="sampled: end after so many of a kind; 20 if not given.")
 ]
 PricedModel = Annotated[str | None, typer.Option("--model", help="The model whose --price is taken.")]
 Model = Annotated[

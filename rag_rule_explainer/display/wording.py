@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from ..lattice import FAMILY_LIMIT, told
 from ..progress import ProgressReport
 from .amounts import duration, elapsed, money, rate, tokens
 
@@ -43,7 +44,7 @@ class Row:
         """Probes done, of how many known to be needed, of how many there may come to be."""
         report = self.report
         named = "" if self.number is None else f"#{self.number}  "
-        bound = f" (≤ {report.upper_bound:,})" if report.needed < report.upper_bound else ""
+        bound = f" (≤ {_many(report.upper_bound)})" if report.needed < report.upper_bound else ""
         if report.done and report.probes == report.needed:
             return f"{named}{report.probes:,} probes{bound}"
         so_far = " needed so far" if bound and not report.done else ""
@@ -72,6 +73,10 @@ class Row:
 def in_ascii(text: str) -> str:
     """The same, for whoever has no other characters."""
     return text.translate(_IN_ASCII)
+
+
+def _many(subsets: int) -> str:
+    return f"{subsets:,}" if subsets <= 1 << FAMILY_LIMIT else told(subsets)
 
 
 def _time(report: ProgressReport) -> Part | None:

@@ -5,7 +5,9 @@ from .dual import dual
 from .exhaustive import Exhaustive, valid_rules
 from .mono import Mono
 from .protocol import Ask, Miner, Mining, Wanted
+from .sampled import Sampled
 from .search import Evidence, RuleSearch
+from .transversal import Transversal
 
 __all__ = [
     "CONFIDENCE_LIMIT",
@@ -17,6 +19,8 @@ __all__ = [
     "Mining",
     "Mono",
     "RuleSearch",
+    "Sampled",
+    "Transversal",
     "Wanted",
     "dual",
     "superset_sums",

@@ -25,19 +25,25 @@ from ..verdicts import Verdict
 class Ask(NamedTuple):
     """A wish for the verdict on one concrete subset.
 
-    ``rank`` is its priority, smallest first; ``needed=False`` marks it speculative.
+    ``rank`` is its priority, smallest first; ``needed=False`` marks it speculative. ``crucial``: much
+    rests on it even if it HOLDS, so where BREAKS are put to the vote, so is this.
     """
 
     mask: Mask
     rank: int
     needed: bool = True
+    crucial: bool = False
 
 
 class Wanted(NamedTuple):
-    """What a miner wants now, and what it can claim now."""
+    """What a miner wants now, and what it can claim now.
+
+    ``stop``: why it asks for nothing more although there may be more to find; empty while it goes on.
+    """
 
     asks: tuple[Ask, ...]
     claims: Callable[[], tuple[Claim, ...]]
+    stop: str = ""
 
 
 Verdicts = Mapping[Mask, Verdict]

@@ -48,6 +48,7 @@ class RuleSearch:
         self._budget = budget
         self._spent = 0
         self._in_flight: set[Mask] = set()
+        self._crucial: set[Mask] = set()
         self._wanting: dict[Mask, Ask] = {}
         self._queue: list[tuple[int, Mask]] = []
         self._final: tuple[Claim, ...] = ()
@@ -120,6 +121,10 @@ class RuleSearch:
         needed = (mask for mask in self._in_flight if mask not in guessed)
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
+    def is_crucial(self, mask: Mask) -> bool:
+        """Whether the miner said so when it asked for this mask."""
+        return mask in self._crucial
+
     @property
     def waiting(self) -> int:
         """How many masks are wanted and have no verdict yet, those in flight among them."""
@@ -145,6 +150,8 @@ class RuleSearch:
             except StopIteration as end:
                 self.finished, self._final = True, end.value
                 return
+            if self._wanted.stop:
+                self.stop(self._wanted.stop)
             if not self._wanted.asks:
                 return
             verdicts = self._queue_up(self._wanted.asks)
@@ -161,6 +168,8 @@ class RuleSearch:
                 if mask in self._ahead:
                     answered[mask] = self._ahead.pop(mask)
             elif mask not in self._in_flight and mask not in self.verdicts:
+                if ask.crucial:
+                    self._crucial.add(mask)
                 self._wanting[mask] = ask
                 heapq.heappush(self._queue, (ask.rank, mask))
         return answered

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.text import Text
 
 from ..explanation import Explanation
-from ..lattice import FAMILY_LIMIT
+from ..lattice import told
 from ..printable import printable, shortened
 from ..records import Finding, Importance, SourceRecord, joined
 from ..rules import RuleKind
@@ -115,12 +115,21 @@ def _rules(explanation: Explanation, kind: RuleKind) -> Iterator[Text]:
 
 
 def _non_rules(explanation: Explanation) -> Iterator[str]:
+    everything = [source.id for source in explanation.sources]
+    free = [source.id for source in explanation.sources if not source.pinned]
     for witness in explanation.witnesses:
         doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
-        attempt = f"{doing} {joined(witness.sources)}" if witness.sources else f"{doing} nothing"
-        kept = joined(witness.kept) or "no sources"
+        attempt = f"{doing} {_named(witness.sources, free)}" if witness.sources else f"{doing} nothing"
+        kept = _named(witness.kept, everything) or "no sources"
         given = "" if witness.kept == witness.sources else f" with {kept} retained"
         yield f"{attempt} is not enough{given}{_answered(witness.answer)}"
+
+
+def _named(ids: Sequence[str], everything: Sequence[str]) -> str:
+    """Most of many are named by what is not among them."""
+    rest = [identity for identity in everything if identity not in set(ids)]
+    few = not rest or len(ids) <= _MOST_SHOWN or len(rest) > _MOST_SHOWN
+    return joined(ids) if few else f"all but {joined(rest)}"
 
 
 def _answered(answer: str | None) -> str:
@@ -142,7 +151,7 @@ def _importance(indices: Sequence[Importance]) -> Iterator[Text]:
 def _cost(explanation: Explanation) -> Iterator[Text]:
     counts = explanation.counts
     n = sum(not source.pinned for source in explanation.sources)
-    subsets = str(1 << n) if n <= FAMILY_LIMIT else f"2^{n}"
+    subsets = told(1 << n)
     yield from _heading("Cost")
     yield Text(
         f"  {counts.probes} probes of {subsets} subsets; {counts.replays} replays "
@@ -158,16 +167,20 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
     yield from _spent("judge", spent.judge, spent.judge_cost)
     yield Text(printable(f"  miner: {explanation.miner.name} ({explanation.miner.reason})"))
     if explanation.complete:
-        rest = (
-            "no other rule passed the votes" if explanation.voted else "these are all the rules there are"
-        )
-        yield Text(f"  complete: {rest}", style="green")
+        yield Text(f"  complete: {_completeness(explanation)}", style="green")
     else:
         why = explanation.why_incomplete
         yield Text(
             f"  not complete ({shortened(printable(why), 300)}): what is shown is true, more may exist",
             style="yellow",
         )
+
+
+def _completeness(explanation: Explanation) -> str:
+    if explanation.voted:
+        return "no other rule passed the votes"
+    tested = any(finding.claim == "tested" for finding in explanation.rules)
+    return "no other rule passed the tests" if tested else "these are all the rules there are"
 
 
 def _spent(whose: str, tokens: Mapping[str, int], cost: float | None) -> Iterator[Text]:

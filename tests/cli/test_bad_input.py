@@ -71,9 +71,9 @@ class TestBadInput:
 
     def test_more_sources_than_an_exact_search_takes(self, explaining: RagRules, tmp_path: Path) -> None:
         file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(21)))
-        for miner in ("auto", "exact", "exhaustive"):
+        for miner in ("exact", "exhaustive"):
             run = explaining(file, "--miner", miner)
-            assert_refused(run, "21 sources", "at most 20", "top-k")
+            assert_refused(run, "21 sources", "at most 20", "sampled", "top-k")
 
     def test_pinned_ids_that_are_no_sources(self, explaining: RagRules, sources: Path) -> None:
         run = explaining(sources, "--pinned", "a,b,c,d")

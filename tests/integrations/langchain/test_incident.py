@@ -149,10 +149,10 @@ def test_scores_in_metadata_make_no_new_document() -> None:
     assert retention(explanation) == sets(["b.txt", "d.txt"])  # type: ignore[arg-type]
 
 
-def test_two_hundred_documents_are_a_named_error_with_a_way_out() -> None:
+def test_two_hundred_documents_are_too_many_for_an_exact_search_which_says_so_with_a_way_out() -> None:
     many = [Document(id=f"d{n}", page_content=f"{TEXTS['a']} Copy {n} of many.") for n in range(200)]
-    with pytest.raises(TooManySources, match=r"200 sources.*Retrieve fewer"):
-        RuleExplainer(app_over(Counting(documents=many)), predicate=BAD).explain("?")
+    with pytest.raises(TooManySources, match=r"200 sources have 2\^200 subsets.*miner='sampled'"):
+        RuleExplainer(app_over(Counting(documents=many)), predicate=BAD, miner="exact").explain("?")
 
 
 def test_a_chain_that_raises_on_some_subsets_is_explained_without_them() -> None:

@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.tools import create_retriever_tool
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import InvalidInput, TooManySources, contains
+from rag_rule_explainer import InvalidInput, contains
 from tests.integrations.known import omission, retention
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling
@@ -101,15 +101,20 @@ def test_the_pair_is_found_among_ten_and_nothing_is_retrieved(through: Through) 
 
 
 @pytest.mark.parametrize("through", APPLICATIONS)
-def test_fifty_are_too_many_for_an_exact_search_which_says_so_before_mining(through: Through) -> None:
+def test_the_pair_is_found_among_fifty_by_sampling(through: Through) -> None:
     retriever = Counting(documents=[])
     application, given = through(retriever)
     explainer = RuleExplainer(application, predicate=contains(CANARY))
-    with pytest.raises(TooManySources, match="50 sources"):
-        explainer.explain(given, documents=attack(50))
-    # With all but ten pinned, the exact search may still be asked.
+    explanation = explainer.explain(given, documents=attack(50))
+    assert explanation.complete, explanation.why_incomplete
+    assert retention(explanation) == {frozenset({"part-1", "part-2"})}
+    assert omission(explanation) == {frozenset({"part-1"}), frozenset({"part-2"})}
+    assert {rule.claim for rule in explanation.rules} == {"tested"}
+    assert explanation.counts.probes <= 250
+    # With all but ten pinned, the exact search may be asked.
     others = [str(document.id) for document in attack(50)[10:]]
-    explanation = explainer.explain(given, documents=attack(50), pinned=others)
+    exact = RuleExplainer(application, predicate=contains(CANARY), miner="exact")
+    explanation = exact.explain(given, documents=attack(50), pinned=others)
     assert retention(explanation) == {frozenset({"part-1", "part-2"})}
     assert retriever.live == []
 

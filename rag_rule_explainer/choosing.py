@@ -1,0 +1,150 @@
+"""Which miner searches, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .errors import TooManySources
+from .lattice import FAMILY_LIMIT, Lattice, Mask, told
+from .mining import (
+    CONFIDENCE_LIMIT,
+    Confidence,
+    Exhaustive,
+    Miner,
+    Mono,
+    RuleSearch,
+    Sampled,
+    Transversal,
+)
+from .probing.limits import Limits
+from .rules import RuleKind
+from .settings import Settings
+from .verdicts import Verdict
+
+EXACT_UP_TO = 7
+"""Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
+AUTO_REPLAYS = 500
+"""The cap ``auto`` sets above that, where the user set none."""
+VOTED_REPLAYS = 2000
+"""The cap on a sampled search whose verdicts vary, where the user set none."""
+MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
+"""More than an exact search ever needs: every subset, the baseline and the repeat check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A miner that was chosen: its name, why, and the limits that come with it.
+
+    ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
+    are not mined exactly; ``samples``: answers to a subset at the most.
+    """
+
+    name: str
+    reason: str
+    limits: Limits
+    share: float = 1.0
+    samples: int = 1
+    sampled: Sampled | None = None
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        if self.sampled is not None:
+            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds))
+        if self.name == "confidence":
+            return Confidence(kind, self.share, settings.minimal)
+        exhaustive = self.name == "exhaustive"
+        return Exhaustive(kind, settings.minimal) if exhaustive else Mono(kind, settings.minimal)
+
+    def search(
+        self,
+        kind: RuleKind,
+        lattice: Lattice,
+        settings: Settings,
+        known: Mapping[Mask, Verdict] | None = None,
+    ) -> RuleSearch:
+        """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
+        # Who asks for everything at once has nothing left to guess.
+        speculate = settings.speculate if self.name == "exact" else 0.0
+        return RuleSearch(self.miner(kind, settings), lattice, known=known, speculate=speculate)
+
+    def worst_case(self, sources: int) -> int:
+        """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""
+        cap = self.limits.replays
+        return self.everything(sources) if cap is None else min(self.everything(sources), cap)
+
+    def everything(self, sources: int) -> int:
+        """What that is without a cap."""
+        return (1 << sources) * self.samples + 2
+
+
+def choose(settings: Settings, sources: int) -> Choice:
+    """The miner for so many sources. Raises TooManySources where the one asked for cannot finish."""
+    limits, noise = settings.limits, settings.noise
+    choice = Choice("exact", _subsets(sources), limits, noise.min_confidence, noise.samples)
+    if noise.min_confidence < 1:
+        return _with_a_share(choice, settings, sources)
+    if settings.miner == "auto":
+        return _automatic(choice, settings, sources)
+    choice = replace(choice, reason=f"asked for; {choice.reason}")
+    if settings.sampling is not None:
+        return _sampled(choice, settings.sampling)
+    _check_finishes(sources)
+    return replace(choice, name=str(settings.miner))
+
+
+def _automatic(choice: Choice, settings: Settings, sources: int) -> Choice:
+    """Exact where that is cheap or fits in the user's own cap, else sampled."""
+    if sources <= EXACT_UP_TO:
+        return choice
+    cap, reason = choice.limits.replays, choice.reason
+    if cap is not None and sources <= FAMILY_LIMIT and choice.everything(sources) <= cap:
+        return replace(choice, reason=f"{reason}, which limits.replays={cap} allows for")
+    if cap is None:
+        choice = replace(choice, limits=replace(choice.limits, replays=AUTO_REPLAYS))
+        capped = f"capped at {AUTO_REPLAYS} replays"
+    else:
+        capped = f"capped at {cap} replays as limits.replays says"
+    pace = f"{capped}, {settings.concurrency} at a time"
+    if not settings.minimal:
+        _check_finishes(sources)
+        return replace(choice, reason=f"minimal=False; {reason}, {pace}; miner='exact' lifts the cap")
+    exact = "; miner='exact' proves rules" if sources <= FAMILY_LIMIT else ""
+    return _sampled(replace(choice, reason=f"{reason}, {pace}{exact}"), Sampled())
+
+
+def _sampled(choice: Choice, sampled: Sampled) -> Choice:
+    choice = replace(choice, name="sampled", sampled=sampled)
+    if choice.samples == 1 or choice.limits.replays is not None:
+        return choice
+    # One wrong verdict that is never noticed may make any number of candidates.
+    reason = f"{choice.reason}, capped at {VOTED_REPLAYS} replays as verdicts may vary"
+    return replace(choice, reason=reason, limits=replace(choice.limits, replays=VOTED_REPLAYS))
+
+
+def _with_a_share(choice: Choice, settings: Settings, sources: int) -> Choice:
+    if sources > CONFIDENCE_LIMIT:
+        raise TooManySources(
+            f"rules with a minimum confidence need a verdict on every subset, which is for at most "
+            f"{CONFIDENCE_LIMIT} sources, and these are {sources}. Retrieve fewer (a smaller top-k), or "
+            "leave min_confidence out"
+        )
+    reason = f"min_confidence={choice.share:g}; {choice.reason}"
+    choice = replace(choice, name="confidence", reason=reason)
+    if settings.miner != "auto":
+        return replace(choice, reason=f"asked for; {reason}")
+    if sources <= EXACT_UP_TO or choice.limits.replays is not None:
+        return choice
+    capped = f"{reason}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
+    return replace(choice, reason=capped, limits=replace(choice.limits, replays=AUTO_REPLAYS))
+
+
+def _check_finishes(sources: int) -> None:
+    if sources > FAMILY_LIMIT:
+        raise TooManySources(
+            f"{sources} sources have {told(1 << sources)} subsets; an exact search takes at most "
+            f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, retrieve "
+            "fewer (a smaller top-k), or pass just the ones you suspect"
+        )
+
+
+def _subsets(sources: int) -> str:
+    return f"{sources} source{'s' * (sources != 1)}, at most {told(1 << sources)} probes"

@@ -1,0 +1,129 @@
+"""How rules are tested where there are too many subsets to see them all, and what that guarantees."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import ceil, log
+from random import Random
+from typing import cast
+
+from ..errors import InvalidInput
+from ..lattice import Lattice, Mask, bits, told
+from ..rules import RuleKind
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Test each rule on random subsets that it speaks about.
+
+    Of a rule that held on all of them it can be said with ``confidence`` that it fails on at most a share
+    ``max_violation`` of such subsets: they are drawn with replacement, half of them uniformly over all
+    subsets, half uniformly over sizes. ``sizes``: numbers of sources retained that matter most, such as
+    the k that a retriever returns; then a third of the draws are of these sizes. ``jointly``: the
+    statement is about all reported rules together, not about each; it takes more draws. ``max_rules`` of
+    a kind end the search; more may exist.
+
+    Raises InvalidInput for a value outside of these.
+    """
+
+    max_violation: float = 0.05
+    confidence: float = 0.95
+    jointly: bool = False
+    sizes: tuple[int, ...] | None = None
+    max_rules: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("max_violation", "confidence"):
+            share = getattr(self, name)
+            if type(share) is not float or not 0 < share < 1:
+                raise InvalidInput(f"{name} is {share!r}; give a share between 0 and 1, such as 0.05")
+        if type(self.jointly) is not bool:
+            raise InvalidInput(f"jointly is {self.jointly!r}; give True or False")
+        if type(self.max_rules) is not int or self.max_rules < 1:
+            raise InvalidInput(f"max_rules is {self.max_rules!r}; give a whole number, at least 1")
+        object.__setattr__(self, "sizes", _checked_sizes(self.sizes))
+
+    def draws(self, error: float) -> int:
+        """Random subsets on which a rule must hold, for a chance of at most ``error`` that one is
+        reported which fails on more than ``max_violation`` of such: 59 for 5 % and 5 %."""
+        return ceil(log(error) / log(1 - self.max_violation))
+
+    def statement(self, count: int, draws: "Draws") -> str:
+        """What is said of a rule that held on so many of these."""
+        whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
+        return (
+            f"held on {count} random subsets of {told(draws.everything)} ({draws.ways}); with "
+            f"{_percent(self.confidence)} confidence {whose} {_percent(self.max_violation)} of such"
+        )
+
+    def error(self, tested: int, kinds: int = 1) -> float:
+        """What the test of one more candidate may err, after so many, for one of ``kinds`` searches.
+
+        Jointly, all of them together may err by as much as one alone: 1/2 + 1/6 + 1/12 + ... = 1.
+        """
+        error = 1 - self.confidence
+        return error / (kinds * (tested + 1) * (tested + 2)) if self.jointly else error
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
+    if sizes is None:
+        return None
+    given = tuple(cast("Iterable[object]", sizes)) if isinstance(sizes, Iterable) else ()
+    checked = {size for size in given if type(size) is int and size >= 0}
+    if not given or len(checked) < len(set(given)):
+        raise InvalidInput(f"sizes is {sizes!r}; give numbers of sources, such as (5,), or None")
+    return tuple(sorted(checked))
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Random supersets of an antecedent. ``sizes``: numbers of units retained."""
+
+    kind: RuleKind
+    lattice: Lattice
+    antecedent: Mask
+    sizes: tuple[int, ...]
+
+    @property
+    def everything(self) -> int:
+        """How many supersets there are."""
+        return 1 << self._free
+
+    @property
+    def ways(self) -> str:
+        """How they are drawn, in words."""
+        if not self._named:
+            return "half drawn uniformly, half by size"
+        named = " or ".join(map(str, self._named))
+        return f"a third each drawn uniformly, by size, and with {named} retained"
+
+    def supersets(self, count: int, draw: Random) -> Iterator[Mask]:
+        """So many, with replacement."""
+        free = tuple(bits(self.lattice.complement(self.antecedent)))
+        named = tuple(map(self._added, self._named))
+        for _ in range(count):
+            way = draw.randrange(3 if named else 2)
+            if way == 0:
+                chosen = draw.getrandbits(len(free)) if free else 0
+                added = (bit for place, bit in enumerate(free) if chosen >> place & 1)
+            else:
+                size = draw.choice(named) if way == 2 else draw.randint(0, len(free))
+                added = iter(draw.sample(free, size))
+            yield self.antecedent | sum(added)
+
+    @property
+    def _free(self) -> int:
+        return self.lattice.size - self.antecedent.bit_count()
+
+    @property
+    def _named(self) -> tuple[int, ...]:
+        """The sizes that a superset can have."""
+        return tuple(size for size in self.sizes if 0 <= self._added(size) <= self._free)
+
+    def _added(self, retained: int) -> int:
+        """Units beside the antecedent in a superset with so many retained."""
+        shown = retained if self.kind is RuleKind.RETENTION else self.lattice.size - retained
+        return shown - self.antecedent.bit_count()

@@ -1,0 +1,254 @@
+"""Minimal rules of many sources, each tested with a stated guarantee: hitting sets of what breaks them.
+
+An antecedent is no rule iff some *falsifier*, an antecedent whose own subset breaks the condition,
+contains it. So the minimal rules are the minimal hitting sets of the complements of the falsifiers,
+whatever the condition, monotone or not. The smallest hitting set of those that are known is the next
+candidate: it is tried alone, then on random supersets together. One that breaks is grown to a maximal
+falsifier, and there are fewer candidates; if none does, the candidate is reported. No smaller one inside
+it is a rule: each is contained in a falsifier that was seen.
+
+Where sources are redundant there are more falsifiers than anybody can pay for below the first rule. After
+a while without one the search goes on from above, as in dualization: from a largest set that contains no
+rule found so far; if it holds, it is shrunk to a candidate, else it is a falsifier.
+"""
+
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from ..lattice import Lattice, Mask, smallest_first
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .hitting import HittingSets
+from .protocol import Ask, Mining, Verdicts, Wanted
+from .sampled import Draws, Sampled
+
+PATIENCE = 8
+"""Candidates in a row that come to nothing before the search goes on from the other end."""
+FIRST_DRAWS = 8
+"""Random subsets that a candidate is tried on before all the others: most that fail do so here."""
+
+STUCK = 4
+"""Units in a row that could not be added to a falsifier before it is taken for a maximal one."""
+
+Steps = Generator[Wanted, Verdicts, None]
+Growing = Generator[Wanted, Verdicts, Mask]
+Bisection = Generator[Wanted, Verdicts, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Transversal:
+    """Minimal rules of one kind that no random superset broke; *proved* is what held on all.
+
+    ``kinds``: so many searches share what a joint statement may err.
+    """
+
+    kind: RuleKind
+    sampled: Sampled = field(default_factory=Sampled)
+    seed: int = 0
+    kinds: int = 1
+
+    def __call__(self, lattice: Lattice, /) -> Mining:
+        """A fresh search of ``lattice``."""
+        return _Search(self, lattice).run()
+
+
+class _Search:
+    """Speaks of antecedents; the flip to concrete subsets is made where it asks."""
+
+    def __init__(self, miner: Transversal, lattice: Lattice) -> None:
+        self.miner, self.lattice, self.kind = miner, lattice, miner.kind
+        self.flip = miner.kind.flip(lattice)
+        self.seen: dict[Mask, Verdict] = {}
+        self.asked = self.tested = 0
+        # By antecedent, on how many draws and with what statement; on all subsets where there is none.
+        self.found: dict[Mask, tuple[int, str]] = {}
+        self.trying: Mask | None = None
+        # Candidates with a subset that has no verdict; what no seed from above may leave out alone.
+        self.unresolved: list[Mask] = []
+        self.doubtful: list[Mask] = []
+        self.falsifiers: list[Mask] = []
+
+    def run(self) -> Mining:
+        full, most = self.lattice.full, self.miner.sampled.max_rules
+        yield from self.learn([full])
+        if self.seen[full] is not Verdict.HOLDS:
+            return ()
+        self.start()
+        from_below, fruitless = True, 0
+        while len(self.found) < most:
+            found = len(self.found)
+            mask = (self.candidates if from_below else self.remainders).smallest()
+            if mask is not None:
+                yield from self.tried(mask) if from_below else self.shrunk(mask)
+            elif from_below or not self.doubtful:
+                return self.claims()
+            fruitless = 0 if len(self.found) > found else fruitless + 1
+            if mask is None or fruitless == PATIENCE:
+                from_below, fruitless = not from_below, 0
+        asked_for = f"{most} {self.kind.value} rules were found, as many as max_rules={most} asks for"
+        yield Wanted((), self.claims, f"{asked_for}; more may exist")
+        return self.claims()
+
+    def start(self) -> None:
+        """The two ends: candidates, and what to leave out so that no rule found so far is left."""
+        outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
+        done = [*self.found, *self.unresolved]
+        self.candidates = HittingSets(self.lattice, outside, done)
+        self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
+
+    def tried(self, candidate: Mask) -> Steps:
+        """Reports a candidate, or learns what breaks it, or leaves it unresolved."""
+        known = self.largest(candidate, self.seen, Verdict.BREAKS)
+        if known is None:
+            yield from self.learn([candidate], crucial=True)
+            known = None if self.seen[candidate] is Verdict.HOLDS else candidate
+        if known is not None:
+            yield from self.ruled_out(known)
+            return
+        sampled, self.trying = self.miner.sampled, candidate
+        draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or ())
+        count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
+        self.tested += 1
+        exhaustive = draws.everything <= count
+        if exhaustive:
+            supersets, statement = list(self.lattice.supersets(candidate)), ""
+        else:
+            supersets = list(draws.supersets(count, self.random(candidate)))
+            statement = sampled.statement(count, draws)
+        broken, ahead = None, 0
+        for upto in (FIRST_DRAWS, len(supersets)):
+            if broken is None:
+                yield from self.learn(supersets[ahead:upto])
+                broken, ahead = self.largest(candidate, supersets[ahead:upto], Verdict.BREAKS), upto
+        self.trying = None
+        unknown = self.largest(candidate, supersets, Verdict.UNKNOWN)
+        if broken is not None:
+            yield from self.ruled_out(broken)
+            return
+        if unknown is not None and exhaustive:
+            yield from self.ruled_out(unknown)
+            return
+        if unknown is None:
+            self.found[candidate] = count, statement
+        else:
+            # There are as many rules beside what has no verdict as there are units: too many to test.
+            self.unresolved.append(candidate)
+        self.candidates.block(candidate)
+        self.remainders.hit(candidate)
+
+    def ruled_out(self, falsifier: Mask) -> Steps:
+        """Looks for no rule any more inside what breaks or has no verdict, and inside what breaks beyond
+        that."""
+        outside = self.lattice.complement((yield from self.grown(falsifier)))
+        self.falsifiers.append(self.lattice.complement(outside))
+        self.candidates.hit(outside)
+        self.remainders.block(outside)
+
+    def shrunk(self, left_out: Mask) -> Steps:
+        """Goes down from a set that contains no rule found so far to a candidate, and tries that."""
+        start = self.lattice.complement(left_out)
+        yield from self.learn([start])
+        if self.seen[start] is Verdict.BREAKS:
+            yield from self.ruled_out(start)
+            return
+        if self.seen[start] is Verdict.UNKNOWN:
+            # What is inside it is looked for from below.
+            self.doubtful.append(left_out)
+            self.remainders.block(left_out)
+            return
+        candidate, rest = 0, self.lattice.units(start)
+        yield from self.learn([candidate])
+        while self.seen[candidate] is not Verdict.HOLDS:
+            # It needs the first unit without which, and without all behind it, it does not hold.
+            held = (Verdict.BREAKS, Verdict.UNKNOWN)
+            needed = yield from self.longest(candidate, rest, held)
+            candidate |= self.lattice.bit(rest[needed])
+            rest = rest[:needed]
+            yield from self.learn([candidate])
+        yield from self.tried(candidate)
+
+    def grown(self, falsifier: Mask) -> Growing:
+        """A larger falsifier above this one: each time the first unit is sought whose addition makes the
+        condition hold again, and left out; until none is left, or several in a row had to be."""
+        rest = list(self.lattice.units(self.lattice.complement(falsifier)))
+        self.random(falsifier).shuffle(rest)
+        stuck = 0
+        while rest and stuck < STUCK:
+            everything = falsifier | self.lattice.mask(rest)
+            yield from self.learn([everything], crucial=True)
+            if self.seen[everything] is Verdict.BREAKS:
+                return everything
+            added = yield from self.longest(falsifier, rest, (Verdict.BREAKS,), 1 if stuck else None)
+            stuck = 0 if added else stuck + 1
+            falsifier |= self.lattice.mask(rest[:added])
+            rest = rest[added + 1 :]
+        return falsifier
+
+    def longest(
+        self, mask: Mask, rest: Sequence[int], wanted: Container[Verdict], start: int | None = None
+    ) -> Bisection:
+        """How many of the first of these units can be added so that the verdict stays one that is
+        wanted, as it is without any and is not with all of them; by bisection. ``start``: the first
+        guess, which is doubled as long as it is too low."""
+        low, high = 0, len(rest)
+        while high - low > 1:
+            middle = (low + high) // 2 if start is None else min(start, high - 1)
+            some = mask | self.lattice.mask(rest[:middle])
+            yield from self.learn([some])
+            if self.seen[some] in wanted:
+                low, start = middle, start and 2 * middle
+            else:
+                high, start = middle, None
+        return low
+
+    def random(self, mask: Mask) -> Random:
+        # By the mask: a search that is run again draws what it has drawn before.
+        return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- reproducible
+
+    def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
+        """The largest of these subsets under the candidate with this verdict."""
+        above = (
+            mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
+        )
+        return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
+
+    def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> Steps:
+        """Waits for the verdicts on these."""
+        missing = {mask for mask in masks if mask not in self.seen}
+        # In counting order: consecutive prompts share what they can.
+        in_order = sorted(missing, key=self.lattice.complement)
+        ranked = enumerate(in_order, self.asked)
+        asks = tuple(Ask(mask ^ self.flip, rank, crucial=crucial) for rank, mask in ranked)
+        self.asked += len(asks)
+        while missing:
+            verdicts: Mapping[Mask, Verdict] = yield Wanted(asks, self.claims)
+            told = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
+            self.seen.update(told)
+            missing.difference_update(told)
+            asks = ()
+            self.withdraw(mask for mask, verdict in told.items() if verdict is Verdict.BREAKS)
+
+    def withdraw(self, broken: Iterable[Mask]) -> None:
+        """Takes back what was reported and is seen to break now; it is a candidate like any other."""
+        broken = list(broken)
+        fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
+        for rule in fallen:
+            del self.found[rule]
+        if fallen:
+            self.start()
+
+    def claims(self) -> tuple[Claim, ...]:
+        claims = [self.claim(rule) for rule in sorted(self.found, key=smallest_first)]
+        if self.trying is not None and self.largest(self.trying, self.seen, Verdict.BREAKS) is None:
+            claims.append(Claim(self.kind, self.trying, "unverified"))
+        return tuple(claims)
+
+    def claim(self, rule: Mask) -> Claim:
+        draws, statement = self.found[rule]
+        above = 1 << (self.lattice.size - rule.bit_count())
+        if above <= len(self.seen) and all(
+            self.seen.get(mask) is Verdict.HOLDS for mask in self.lattice.supersets(rule)
+        ):
+            return Claim(self.kind, rule, "proved")
+        return Claim(self.kind, rule, "tested", draws, statement)

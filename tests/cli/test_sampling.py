@@ -1,0 +1,66 @@
+"""Sampled searches on the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runs import QUESTION, RagRules, assert_refused, explanation_of, jsonl, rules_of
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    filler = [{"id": f"f{n}", "text": f"Soup {n} is served at noon."} for n in range(28)]
+    tower = {"id": "plaque", "text": "The iron tower was built in 1889."}
+    return jsonl(tmp_path / "many.jsonl", *filler, tower)
+
+
+def test_many_sources_are_sampled_unasked(rag_rules: RagRules, many: Path) -> None:
+    run = rag_rules("explain", "--question", QUESTION, "--sources", many)
+    assert run.code == 0, run.err
+    assert "whenever plaque is retained, the answer stays the same" in run.out
+    assert "tested: held on 59 random subsets of 2^28" in run.out
+    assert "with 95 % confidence it fails on at most 5 % of such" in run.out
+    assert "complete: no other rule passed the tests" in run.out
+    assert "all but plaque" in run.out
+
+
+def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
+    stated = ("--max-violation", 0.1, "--confidence", 0.9, "--jointly")
+    options = (*stated, "--sizes", "3,5", "--max-rules", 2)
+    asked = ("explain", "--question", QUESTION, "--sources", many, "--miner", "sampled", "--json")
+    explanation = explanation_of(rag_rules(*asked, *options))
+    assert "whenever plaque is retained, the answer stays the same" in rules_of(explanation)
+    said = explanation.retention_rules[0].evidence
+    for words in ("with 3 or 5 retained", "with 90 % confidence no rule here", "more than 10 %"):
+        assert words in said
+    assert explanation.settings["miner"] == {
+        "max_violation": 0.1,
+        "confidence": 0.9,
+        "jointly": True,
+        "sizes": [3, 5],
+        "max_rules": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--max-violation", 0.1), ("--max-violation", "--miner sampled")),
+        (("--miner", "exact", "--jointly"), ("--jointly", "--miner sampled")),
+        (("--miner", "sampled", "--max-violation", 5), ("max_violation is 5", "between 0 and 1")),
+        (("--miner", "sampled", "--sizes", "few"), ("--sizes is 'few'", "such as 5")),
+        (("--miner", "sampled", "--min-confidence", 0.9), ("min_confidence", "leave one of them out")),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    rag_rules: RagRules, many: Path, options: tuple[object, ...], said: tuple[str, ...]
+) -> None:
+    run = rag_rules("explain", "--question", QUESTION, "--sources", many, *options)
+    assert_refused(run, *said)
+
+
+def test_an_estimate_of_a_sampled_search(rag_rules: RagRules, many: Path) -> None:
+    run = rag_rules("estimate", "--question", QUESTION, "--sources", many)
+    assert run.code == 0, run.err
+    assert "each rule is tested on random subsets" in run.out
+    assert "stops after 500 replays" in run.out
