@@ -18,6 +18,7 @@ from ..version import __version__
 from .demo import demo
 from .differences import diff
 from .explain import estimate, explain
+from .judge_check import judge_check
 from .options import (
     After,
     AnswerTokens,
@@ -259,6 +260,9 @@ def _diff(
     raise typer.Exit(diff(a, b, fail_on, id_of, as_json=json))
 
 
+app.command("judge-check")(judge_check)
+
+
 @app.callback(invoke_without_command=True)
 def _main(
     context: typer.Context,
@@ -272,7 +276,7 @@ def _main(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff`` says."""
+    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as a command says."""
     try:
         code = app(args=arguments, standalone_mode=False)
     except RagRuleError as error:
