@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import anyio
 
-from ..errors import StoreFailed
+from ..errors import RagRuleError, StoreFailed
 from ..predicates import Predicate
 from ..predicates.inside import juries_in
 from ..predicates.judge.jury import sitting
@@ -54,6 +54,7 @@ class Trial:
     bill: Bill = field(init=False)
     _stopped: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _limiter: Limiter = field(init=False)
+    _error: RagRuleError | None = None
     _judged: int = 0
     _all: int = 0
 
@@ -64,7 +65,7 @@ class Trial:
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
         """Every distinct case, judged; UNKNOWN where there was a stop.
 
-        Raises errors of this package.
+        Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
         """
         items = _distinct(cases)
         self._all = sum(len(item.places) for item in items)
@@ -91,6 +92,8 @@ class Trial:
             await bench.together(partial(self._judge, item) for item in by_judge)
         finally:
             sitting.reset(before)
+        if self._error is not None:
+            raise self._error
         return items
 
     def interrupt(self) -> None:
@@ -122,6 +125,10 @@ class Trial:
                 self._stop(str(limit))
             except StoreFailed as failed:
                 self._stop(f"the store failed: {failed}")
+            except RagRuleError as error:
+                # Raised once nobody is at it any more: others may be paid for by now, and stored.
+                self._error = self._error or error
+                self._stop(str(error))
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
 
     async def _pause(self, seconds: float) -> None:

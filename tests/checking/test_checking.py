@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from rag_rule_explainer import (
     same_answer,
 )
 from rag_rule_explainer.checking.trial import INTERRUPTED, Trial
+from rag_rule_explainer.predicates import ConsistentWith
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OfflineJudge
 from tests.checking.ways import near_exactly
@@ -112,6 +113,10 @@ def test_what_a_case_brings_reaches_the_predicate() -> None:
     assert counts(check_judge([same], same_answer())) == (1, 0, 0, 0, 0)
 
 
+def asking(judge: OfflineJudge) -> Callable[[LabelledCase], ConsistentWith]:
+    return lambda case: consistent_with(str(case.truth), judge=judge)
+
+
 class TestUnknown:
     def test_it_is_neither_right_nor_wrong(self) -> None:
         def judge(request: JudgeRequest) -> dict[str, object]:
@@ -185,7 +190,7 @@ class TestUndefined:
 class TestAsking:
     def test_a_thousand_labels_with_forty_answers_cost_two_requests(self) -> None:
         judge = OfflineJudge(["1"])
-        given = cases(*((f"answer {n % 40}", "1" in str(n % 40)) for n in range(1000)))
+        given = cases(*((f"answer {n % 40}", n % 40 == 1) for n in range(1000)))
         check = check_judge(given, judged("has a one", judge, batch=20))
         assert (check.judge_requests, len(judge.requests)) == (2, 2)
         assert len(judge.answers) == 40
@@ -202,18 +207,14 @@ class TestAsking:
 
     def test_the_judge_is_asked_only_where_the_wording_differs(self) -> None:
         judge = OfflineJudge()
-        check = check_judge(
-            RADIUM, predicate_of=lambda case: consistent_with(str(case.truth), judge=judge)
-        )
+        check = check_judge(RADIUM, predicate_of=asking(judge))
         assert sorted(judge.answers) == ["Mme Curie", "Pierre"]
         assert check.judge_requests == 1
 
     def test_another_truth_is_another_matter(self) -> None:
         judge = OfflineJudge()
         given = [LabelledCase("Who?", "she did", True, truth=truth) for truth in ("Ada", "Eve", "Ada")]
-        check = check_judge(
-            given, predicate_of=lambda case: consistent_with(str(case.truth), judge=judge)
-        )
+        check = check_judge(given, predicate_of=asking(judge))
         assert (check.judge_requests, check.distinct) == (2, 2)
         assert {request.matter.truth for request in judge.requests} == {"Ada", "Eve"}
 
@@ -267,7 +268,7 @@ class TestAsking:
 class TestStopping:
     def test_a_limit_leaves_the_rest_unknown_and_what_was_paid_for_counted(self) -> None:
         judge = OfflineJudge(["1"])
-        given = cases(*((f"answer {n}", "1" in str(n)) for n in range(40)))
+        given = cases(*((f"answer {n}", n == 1) for n in range(40)))
         settings = Settings(concurrency=1, limits=Limits(cost=0.001), prices={"*": Price(1_000, 0)})
         check = check_judge(given, judged("has a one", judge, batch=10), settings=settings)
         assert len(judge.requests) == 1
@@ -338,8 +339,8 @@ class TestWarnings:
     def test_labels_that_contradict_each_other(self) -> None:
         check = check_judge(cases(("a", True), ("b", True), ("a", False)), contains("a"))
         assert check.warnings[0] == (
-            "answers that are labelled both true and false: 1, such as that of case 1 and case 3; no judge "
-            "can agree with both"
+            "answers that are labelled both true and false: 1, such as that of case 1 and case 3; "
+            "no judge can agree with both"
         )
         assert counts(check) == (1, 1, 0, 1, 0)
 
@@ -406,7 +407,7 @@ class TestBadInput:
         for given in ({}, {"predicate": contains("a"), "predicate_of": near_exactly}):
             with pytest.raises(InvalidInput, match="and not both"):
                 check_judge(RADIUM, **given)  # type: ignore[arg-type]
-        with pytest.raises(InvalidInput, match="on case 2: .*None; give a str"):
+        with pytest.raises(InvalidInput, match=r"on case 2: .*None; give a str"):
             check_judge(
                 [*RADIUM[:1], LabelledCase("Who?", "a", True)],
                 predicate_of=lambda case: consistent_with(case.truth),  # type: ignore[arg-type]
@@ -417,8 +418,22 @@ class TestBadInput:
             check_judge(RADIUM, contains("a"), settings={"retries": 0})  # type: ignore[arg-type]
 
     def test_a_function_that_returns_no_truth(self) -> None:
+        asked: list[object] = []
         with pytest.raises(InvalidInput, match="return True, False"):
-            check_judge(RADIUM, lambda _: "yes")  # type: ignore[arg-type]
+            check_judge(
+                RADIUM,
+                lambda case: asked.append(case) or "yes",  # type: ignore[arg-type]
+                settings=Settings(concurrency=1),
+            )
+        assert len(asked) == 1
+
+    def test_a_cost_that_cannot_be_known(self) -> None:
+        judge = OfflineJudge(["a"])
+        given = cases(*((f"answer {n}", True) for n in range(5)))
+        settings = Settings(concurrency=1, limits=Limits(cost=1), prices={"gpt": Price(1, 1)})
+        with pytest.raises(InvalidInput, match="no price for every model"):
+            check_judge(given, judged("is a", judge, batch=1), settings=settings)
+        assert len(judge.requests) == 1
 
 
 def test_nothing_is_left_running() -> None:

@@ -56,8 +56,8 @@ def test_a_share_of_nothing_is_no_number() -> None:
     [
         (3, 4, "0.750 (3 of 4; 95% interval 0.301 to 0.954)"),
         (10_000, 10_000, "1.000 (10,000 of 10,000; 95% interval >0.999 to 1.000)"),
-        (9_999, 10_000, ">0.999 (9,999 of 10,000; 95% interval >0.999 to >0.999)"),
-        (1, 10_000, "<0.001 (1 of 10,000; 95% interval <0.001 to <0.001)"),
+        (9_999, 10_000, ">0.999 (9,999 of 10,000; 95% interval 0.999 to >0.999)"),
+        (1, 10_000, "<0.001 (1 of 10,000; 95% interval <0.001 to 0.001)"),
     ],
 )
 def test_no_decimal_makes_all_of_almost_all(count: int, of: int, told: str) -> None:
