@@ -108,6 +108,6 @@ def _kept(ids: Iterable[str], sources: tuple[Source, ...]) -> tuple[Source, ...]
     if unknown is not None:
         told = ", ".join(map(repr, list(by_id)[:20])) or "none"
         raise InvalidInput(
-            f"kept names {shortened(unknown, 100)!r}, which is no source; the sources are {told}"
+            f"kept names {shortened(unknown, 100)!r}, which is no source; give ids of its sources: {told}"
         )
     return tuple(by_id[each] for each in dict.fromkeys(ids))
