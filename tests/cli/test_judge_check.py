@@ -62,6 +62,7 @@ def test_near_exact_match_with_the_truth_of_each_line(rag_rules: RagRules, label
     assert "disagreements: 1, 0 of them here" in rag_rules("judge-check", labels, "--show", 0).out
 
 
+@pytest.mark.slow
 def test_the_real_command_writes_json_and_nothing_else(labels: Path) -> None:
     run = finished(subprocess_of("judge-check", labels, "--json"))
     assert (run.code, run.err) == (0, "")
