@@ -10,6 +10,7 @@ import pytest
 
 from rag_rule_explainer import (
     Answer,
+    Case,
     InvalidInput,
     JudgeCheck,
     Judgement,
@@ -257,6 +258,20 @@ class TestAsking:
         assert (first.judge_requests, again.judge_requests, len(judge.requests)) == (1, 0, 1)
         assert counts(again) == counts(first)
         assert [each.reason for each in again.disagreements] == [e.reason for e in first.disagreements]
+
+    def test_a_store_keeps_what_a_function_of_that_name_said(self, tmp_path: Path) -> None:
+        asked: list[object] = []
+
+        def is_female(case: Case) -> bool:
+            asked.append(case)
+            return "Pierre" not in case.answer.text
+
+        predicate = condition(is_female, "it is about her", remembered_as="names 1")
+        settings = Settings(store=Store(str(tmp_path / "a.db"), "labels"))
+        first, again = (check_judge(RADIUM, predicate, settings=settings) for _ in range(2))
+        close_all()
+        assert len(asked) == 4
+        assert counts(first) == counts(again) == (2, 1, 1, 0, 0)
 
     def test_inside_a_running_loop(self) -> None:
         async def caller() -> JudgeCheck:
