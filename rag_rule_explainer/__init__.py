@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .assuming import Assuming
+    from .checking import JudgeCheck, LabelledCase, check_judge
     from .comparison import Comparison, diff
     from .display import ProgressBar
     from .errors import (
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "assuming": ("Assuming",),
+    "checking": ("JudgeCheck", "LabelledCase", "check_judge"),
     "comparison": ("Comparison", "diff"),
     "display": ("ProgressBar",),
     "errors": (
@@ -126,9 +128,11 @@ __all__ = [
     "Explanation",
     "Finding",
     "InvalidInput",
+    "JudgeCheck",
     "JudgeReply",
     "JudgeRequest",
     "Judgement",
+    "LabelledCase",
     "Limiter",
     "Limits",
     "MissingExtra",
@@ -154,6 +158,7 @@ __all__ = [
     "UntrueReplay",
     "Verdict",
     "__version__",
+    "check_judge",
     "cites",
     "condition",
     "consistent_with",

@@ -19,19 +19,16 @@ from ..version import __version__
 from .demo import demo
 from .differences import diff
 from .explain import estimate, explain
+from .judge_check import judge_check
 from .options import (
-    After,
     AnswerTokens,
     App,
     BaselineFile,
     BaseUrl,
-    Before,
     Concurrency,
     Confidence,
     Documents,
-    FailOnOption,
     FrameworkOption,
-    IdOfOption,
     Input,
     InputKey,
     Jointly,
@@ -259,21 +256,8 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     estimate(request, settings, Assuming(answer_tokens, seconds_per_replay, model))
 
 
-@app.command("diff")
-def _diff(
-    a: Before,
-    b: After,
-    fail_on: FailOnOption = "any",
-    id_of: IdOfOption = None,
-    json: Json = False,
-) -> None:
-    """Compare two explanations that explain --json printed: what became of A's rules in B.
-
-    Exit code 0: nothing of what --fail-on asks for; 1: something; 2: bad input;
-    3: it cannot be told, because a search was stopped, a subset has no verdict,
-    or one side did not mine the same rules.
-    """
-    raise typer.Exit(diff(a, b, fail_on, id_of, as_json=json))
+app.command("diff")(diff)
+app.command("judge-check")(judge_check)
 
 
 @app.callback(invoke_without_command=True)
@@ -289,7 +273,7 @@ def _main(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff`` says."""
+    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as a command says."""
     try:
         code = app(args=arguments, standalone_mode=False)
     except RagRuleError as error:

@@ -1,18 +1,20 @@
 """``rag-rules diff``: two explanations, read from files. All of it is untrusted input."""
 
-import json
 from contextlib import suppress
+from json import dumps
 from pathlib import Path
 
+import typer
 from pydantic import ValidationError
 
-from ..comparison import Comparison, FailOn
+from ..comparison import Comparison
 from ..comparison import diff as compared
 from ..comparison.matching import IdOf
 from ..errors import InvalidInput
 from ..explanation import SCHEMA_VERSION, Explanation
 from ..printable import shortened
 from ..records import SourceRecord
+from .options import After, Before, FailOnOption, IdOfOption, Json
 from .terminal import print_json, print_lines
 
 MOST_BYTES = 1 << 28
@@ -22,14 +24,25 @@ _EXPECTED = "give a file that rag-rules explain --json printed"
 _CODES = {False: 0, True: 1, None: 3}
 
 
-def diff(a: Path, b: Path, fail_on: FailOn, id_of: str | None, *, as_json: bool) -> int:
-    """Compares and prints; gives the exit code. Raises InvalidInput for what is no explanation."""
+def diff(
+    a: Before,
+    b: After,
+    fail_on: FailOnOption = "any",
+    id_of: IdOfOption = None,
+    json: Json = False,
+) -> None:
+    """Compare two explanations that explain --json printed: what became of A's rules in B.
+
+    Exit code 0: nothing of what --fail-on asks for; 1: something; 2: bad input;
+    3: it cannot be told, because a search was stopped, a subset has no verdict,
+    or one side did not mine the same rules.
+    """
     before, after = load_explanation(a), load_explanation(b)
     comparison = compared(before, after, id_of=None if id_of is None else _by(id_of))
     # A reader that has gone away ends the output; the exit code is for somebody else.
     with suppress(SystemExit):
-        _show(comparison, as_json=as_json)
-    return _CODES[comparison.fails(fail_on)]
+        _show(comparison, as_json=json)
+    raise typer.Exit(_CODES[comparison.fails(fail_on)])
 
 
 def load_explanation(path: Path) -> Explanation:
@@ -72,7 +85,7 @@ def _by(key: str) -> IdOf:
             known = ", ".join(map(repr, ("id", "text", *source.metadata)))
             raise InvalidInput(f"--id-of {key!r}: source {source.id!r} has only {shortened(known, 200)}")
         value = source.metadata[key]
-        return value if isinstance(value, str) else json.dumps(value)
+        return value if isinstance(value, str) else dumps(value)
 
     return identity
 
@@ -80,6 +93,6 @@ def _by(key: str) -> IdOf:
 def _show(comparison: Comparison, *, as_json: bool) -> None:
     if as_json:
         # In ASCII: every encoding can write it, and no control character reaches a terminal.
-        print_json(json.dumps(comparison.model_dump(mode="json"), indent=2))
+        print_json(dumps(comparison.model_dump(mode="json"), indent=2))
     else:
         print_lines(str(comparison).splitlines())

@@ -21,12 +21,12 @@ from ..report import lines
 from ..settings import Settings
 from ..sources import Source, SourceSet
 from .applications import application_explainer, application_input, load_application
-from .conditions import Bench, parsed
+from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
-from .models import KEY, chat_model_judge, chat_model_replay, offline_replay
+from .models import KEY, chat_model_replay, offline_replay
 from .requests import Request
-from .sources import load, read
+from .sources import load
 from .terminal import print_json, print_lines, say
 
 ASK_ABOVE = 300
@@ -38,7 +38,7 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 
 def explain(request: Request, settings: Settings) -> None:
     """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
-    bench = _bench(request)
+    bench = request.judge.bench()
     predicate = parsed(request.predicate, bench)
     omission = None if request.omission_predicate is None else parsed(request.omission_predicate, bench)
     incident = None if request.baseline is None else load_incident(request.baseline)
@@ -50,15 +50,6 @@ def explain(request: Request, settings: Settings) -> None:
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
-
-
-def _bench(request: Request) -> Bench | None:
-    if request.judge_model is None:
-        return None
-    expected = "give --reference a text file that the criterion refers to"
-    reference = None if request.reference is None else read(request.reference, expected)
-    judge = chat_model_judge(request.judge_model, request.judge_base_url)
-    return Bench(judge, reference, request.judge_samples)
 
 
 def _of_sources(

@@ -15,6 +15,7 @@ from .conditions import SYNTAX
 from .explain import ASK_ABOVE
 from .frameworks import Framework
 from .models import KEY
+from .terminal import unstyled
 
 Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
 App = Annotated[
@@ -57,7 +58,7 @@ Sources = Annotated[
     typer.Option(metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, or a folder of texts."),
 ]
 TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
-Predicate = Annotated[str, typer.Option(metavar="P", help=f"The condition: {SYNTAX}.")]
+Predicate = Annotated[str, typer.Option(metavar="P", help=f"The condition: {unstyled(SYNTAX)}.")]
 OmissionPredicate = Annotated[
     str | None,
     typer.Option(metavar="P", help="That of omission rules; by default the opposite of --predicate."),

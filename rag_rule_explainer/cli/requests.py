@@ -9,8 +9,8 @@ from ..probing.gating import OnNewQuery
 from ..probing.prices import Price
 from ..probing.replaying import WantedScope
 from ..storing.store import Store
-from .conditions import may_be_judged, needs_judge
 from .frameworks import Framework
+from .judges import JudgeOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +71,14 @@ class Request:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if self.input is not None and self.input_key is not None:
             raise InvalidInput("--input is the whole input; leave --input-key out")
-        self._check_judge()
+        self.judge.check((self.predicate, self.omission_predicate))
         if self.question is not None and not self.question.strip():
             raise InvalidInput("the question is empty; give one with --question")
 
-    def _check_judge(self) -> None:
-        written = (self.predicate, self.omission_predicate)
-        options = {
-            "--judge-base-url": self.judge_base_url is not None,
-            "--judge-samples": self.judge_samples != 1,
-            "--reference": self.reference is not None,
-        }
-        for option, is_given in options.items():
-            if is_given and self.judge_model is None:
-                raise InvalidInput(f"{option} goes with --judge-model only; name the judge as well")
-        if self.judge_model is not None and not any(map(may_be_judged, written)):
-            raise InvalidInput(
-                "--judge-model has nothing to decide; give it a predicate such as judged:TEXT, "
-                "consistent-with:TEXT or same-answer"
-            )
-        if self.reference is not None and not any(map(needs_judge, written)):
-            raise InvalidInput("--reference goes with judged:TEXT only; leave it out")
+    @property
+    def judge(self) -> JudgeOptions:
+        """Who decides what is to be judged."""
+        return JudgeOptions(self.judge_model, self.judge_base_url, self.judge_samples, self.reference)
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:

@@ -47,3 +47,8 @@ def _writing() -> Generator[None, None, None]:
         raise InvalidInput(
             f"the output cannot be written: {error.strerror}; write it elsewhere"
         ) from error
+
+
+def unstyled(text: str) -> str:
+    """Text for a help page, which would take what stands in brackets for a style."""
+    return text.replace("[", "\\[")

@@ -153,3 +153,9 @@ class TestProcess:
         assert "whenever D1" in run.out
         assert "not complete (interrupted): what is shown is true" in run.out
         assert "Traceback" not in run.err
+
+
+def test_help_shows_the_brackets_of_the_syntax(rag_rules: RagRules) -> None:
+    for command in ("explain", "judge-check"):
+        told = "".join(rag_rules(command, "--help").out.split())
+        assert "[not:]" in told.replace("│", "")

@@ -1,0 +1,160 @@
+"""``check_judge``: where labels, a predicate and its judge meet."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..errors import InvalidInput, RagRuleError
+from ..jsonable import encodable
+from ..predicates import Predicate, PredicateLike, as_predicate
+from ..probing.bill import summed
+from ..settings import Settings
+from ..verdicts import Answer, Judgement, Verdict
+from .figures import share
+from .labelled import LabelledCase
+from .result import CaseOutcome, JudgeCheck
+
+if TYPE_CHECKING:
+    from .trial import CheckProgress, Item, Trial
+
+PredicateOf: TypeAlias = Callable[[LabelledCase], PredicateLike]
+"""The predicate for one case: ``lambda case: consistent_with(case.truth)``."""
+
+
+def check_judge(
+    cases: Iterable[LabelledCase],
+    predicate: PredicateLike | None = None,
+    *,
+    predicate_of: PredicateOf | None = None,
+    settings: Settings | None = None,
+    progress: "CheckProgress | None" = None,
+) -> JudgeCheck:
+    """How far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*), blocking.
+
+    ``predicate``: the condition that the labels are about, or ``predicate_of``: that of each case, where
+    each has a truth or a reference of its own. Any predicate will do: one with a judge, one on the
+    wording, a function. ``settings``: ``concurrency``, ``timeout`` and ``retries`` are those of requests
+    to a judge, ``limits`` on what it spends, ``prices``, and the ``store`` in which its judgements are
+    looked for and kept; all else is about mining. ``progress``: told how many of how many are judged.
+
+    Identical cases are judged once and counted each time; those on the same question (and truth, and
+    reference) go to the judge together, as few requests as its ``batch`` allows. A case without a verdict
+    is UNKNOWN: it is counted apart, neither right nor wrong. A limit or Ctrl-C leaves the rest UNKNOWN.
+
+    Raises InvalidInput for no cases, an id that two of them have, and unless there is one predicate.
+    """
+    from ..probing.loop import run_blocking  # late: it brings an event loop along
+    from .trial import Trial
+
+    listed = tuple(cases)
+    _check_cases(listed)
+    predicates = _predicates(listed, predicate, predicate_of)
+    if not isinstance(settings, (Settings, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
+    trial = Trial(settings or Settings(), progress)
+    pairs = [(each, case.case) for each, case in zip(predicates, listed, strict=True)]
+    items = run_blocking(trial.judged(pairs), trial.interrupt)
+    return _result(listed, predicates, items, trial)
+
+
+def _check_cases(cases: Sequence[LabelledCase]) -> None:
+    if not cases:
+        raise InvalidInput("there are no labelled cases; give at least one")
+    for number, case in enumerate(cases, start=1):
+        if not isinstance(case, LabelledCase):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"case {number} is {type(case).__name__}; give a LabelledCase")
+    counts = Counter(_names(cases))
+    doubled = next((name for name, count in counts.items() if count > 1), None)
+    if doubled is not None:
+        raise InvalidInput(f"the id {doubled!r} stands for two cases; give each its own, or none")
+
+
+def _names(cases: Sequence[LabelledCase]) -> list[str]:
+    return [case.id or f"case {number}" for number, case in enumerate(cases, start=1)]
+
+
+def _predicates(
+    cases: Sequence[LabelledCase], predicate: PredicateLike | None, predicate_of: PredicateOf | None
+) -> list[Predicate]:
+    if (predicate is None) == (predicate_of is None):
+        raise InvalidInput("give predicate=, or predicate_of= where each case has its own, and not both")
+    if predicate is not None:
+        return [as_predicate(predicate)] * len(cases)
+    made: list[Predicate] = []
+    for name, case in zip(_names(cases), cases, strict=True):
+        try:
+            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- one of them is there
+        except RagRuleError as error:
+            raise InvalidInput(f"predicate_of, on {name}: {error}") from error
+    return made
+
+
+def _result(
+    cases: Sequence[LabelledCase],
+    predicates: Sequence[Predicate],
+    items: "Sequence[Item]",
+    trial: "Trial",
+) -> JudgeCheck:
+    judgements = {place: item.judgement for item in items for place in item.places}
+    outcomes = [
+        _outcome(name, case, judgements[place])
+        for place, (name, case) in enumerate(zip(_names(cases), cases, strict=True))
+    ]
+    counts = Counter((outcome.label, outcome.verdict) for outcome in outcomes)
+    tp, fn = counts[True, Verdict.HOLDS], counts[True, Verdict.BREAKS]
+    fp, tn = counts[False, Verdict.HOLDS], counts[False, Verdict.BREAKS]
+    undecided = tuple(each for each in outcomes if each.verdict is Verdict.UNKNOWN)
+    return JudgeCheck(
+        condition=encodable(_condition(predicates)),
+        cases=len(cases),
+        distinct=len(items),
+        tp=tp,
+        fp=fp,
+        tn=tn,
+        fn=fn,
+        unknown=len(undecided),
+        precision=share(tp, tp + fp, "no case was judged true"),
+        recall=share(tp, tp + fn, "no case that has a verdict is labelled true"),
+        false_positive_rate=share(fp, fp + tn, "no case that has a verdict is labelled false"),
+        disagreements=tuple(
+            each
+            for each in outcomes
+            if each.verdict is not Verdict.UNKNOWN and each.verdict is not Verdict.of(each.label)
+        ),
+        undecided=undecided,
+        judge_requests=trial.bill.judge_requests,
+        tokens=summed(trial.bill.judge_spent),
+        cost=trial.bill.cost if trial.bill.prices else None,
+        stop_reason=encodable(trial.stop_reason),
+        warnings=tuple(_warnings(cases, items)),
+    )
+
+
+def _outcome(name: str, case: LabelledCase, judgement: Judgement) -> CaseOutcome:
+    told = (encodable(each) for each in (judgement.reason, case.question, Answer.of(case.answer).text))
+    return CaseOutcome(encodable(name), case.label, judgement.verdict, *told)
+
+
+def _condition(predicates: Sequence[Predicate]) -> str:
+    different = dict.fromkeys(map(str, predicates))
+    first = next(iter(different))
+    if len(different) == 1:
+        return first
+    return f"{first}; of each case its own, {len(different):,} in all"
+
+
+def _warnings(cases: Sequence[LabelledCase], items: "Sequence[Item]") -> Iterator[str]:
+    names = _names(cases)
+    contradicted = [item for item in items if len({cases[place].label for place in item.places}) > 1]
+    if contradicted:
+        places = contradicted[0].places
+        other = next(place for place in places if cases[place].label is not cases[places[0]].label)
+        yield (
+            f"answers that are labelled both true and false: {len(contradicted):,}, such as that of "
+            f"{names[places[0]]} and {names[other]}; no judge can agree with both"
+        )
+    if len(items) < len(cases):
+        yield (
+            f"{len(cases) - len(items):,} of the {len(cases):,} cases repeat others; the intervals take "
+            "all of them for independent, and are too narrow"
+        )

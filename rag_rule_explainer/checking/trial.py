@@ -1,0 +1,166 @@
+"""Labelled cases -> judgements: each distinct one once, and those for a judge together."""
+
+import asyncio
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+import anyio
+
+from ..errors import RagRuleError, StoreFailed
+from ..predicates import Predicate
+from ..predicates.inside import juries_in
+from ..predicates.judge.jury import sitting
+from ..probing import threads
+from ..probing.bench import Bench
+from ..probing.bill import Bill
+from ..probing.judging import Judging, judgings
+from ..probing.limiter import Limiter
+from ..probing.limits import LimitReached
+from ..probing.retries import Retries
+from ..settings import Settings
+from ..verdicts import Case, Judgement, Verdict
+
+INTERRUPTED = "interrupted"
+"""The stop reason after Ctrl-C."""
+
+NOT_JUDGED = Judgement(Verdict.UNKNOWN, "not judged")
+
+CheckProgress: TypeAlias = Callable[[int, int], object]
+"""Is told how many cases have been judged, and of how many."""
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A case to judge, and the places of all cases that are the same to the predicate."""
+
+    judging: Judging
+    case: Case
+    places: list[int]
+    judgement: Judgement = NOT_JUDGED
+
+
+@dataclass(slots=True, eq=False)
+class Trial:
+    """The judging of labelled cases. For one event loop, and to be run once.
+
+    ``bill`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
+    """
+
+    settings: Settings
+    progress: CheckProgress | None = None
+    stop_reason: str = ""
+    bill: Bill = field(init=False)
+    _stopped: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _limiter: Limiter = field(init=False)
+    _error: RagRuleError | None = None
+    _judged: int = 0
+    _all: int = 0
+
+    def __post_init__(self) -> None:
+        self.bill = Bill(self.settings.limits, self.settings.prices)
+        self._limiter = Limiter(self.settings.concurrency)
+
+    async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
+        """Every distinct case, judged; UNKNOWN where there was a stop.
+
+        Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
+        """
+        items = _distinct(cases)
+        self._all = sum(len(item.places) for item in items)
+        bench = Bench(
+            self._limiter,
+            self.bill,
+            Retries.of(self.settings.retries),
+            self._pause,
+            lambda: self.stop_reason,
+            self.settings.timeout,
+        )
+        if self.settings.store is not None:
+            bench.store = await threads.shared().run(self.settings.store.open)
+            for item in items:
+                item.judging.store = bench.store
+        bench.open()
+        before = sitting.set(bench)
+        try:
+            by_judge = [item for item in items if any(juries_in(item.judging.base))]
+            async with anyio.create_task_group() as group:
+                for item in items:
+                    if not any(juries_in(item.judging.base)):
+                        group.start_soon(self._judge_in_a_slot, item)
+            await bench.together(partial(self._judge, item) for item in by_judge)
+        finally:
+            sitting.reset(before)
+        if self._error is not None:
+            raise self._error
+        return items
+
+    def interrupt(self) -> None:
+        """Asks for nothing more; what is in flight is still awaited."""
+        self._stop(INTERRUPTED)
+
+    def _stop(self, reason: str) -> None:
+        self.stop_reason = self.stop_reason or reason
+        self._stopped.set()
+
+    async def _judge_in_a_slot(self, item: Item) -> None:
+        async with self._limiter.aslot():
+            await self._judge(item)
+
+    async def _judge(self, item: Item) -> None:
+        item.judgement = await self._judgement(item)
+        self._judged += len(item.places)
+        if self.progress is not None:
+            try:
+                self.progress(self._judged, self._all)
+            except Exception:  # a broken progress bar must not cost what was paid for
+                self.progress = None
+
+    async def _judgement(self, item: Item) -> Judgement:
+        if not self.stop_reason:
+            try:
+                return await item.judging.judge(item.case)
+            except LimitReached as limit:
+                self._stop(str(limit))
+            except StoreFailed as failed:
+                self._stop(f"the store failed: {failed}")
+            except RagRuleError as error:
+                # Raised once nobody is at it any more: others may be paid for by now, and stored.
+                self._error = self._error or error
+                self._stop(str(error))
+        return Judgement(Verdict.UNKNOWN, self.stop_reason)
+
+    async def _pause(self, seconds: float) -> None:
+        """Waits before another try. Raises LimitReached where there is a stop meanwhile."""
+        limit = self.bill.limits.seconds
+        if limit is not None:
+            seconds = min(seconds, max(0.0, limit - self.bill.seconds))
+        with anyio.move_on_after(seconds):
+            await self._stopped.wait()
+        if self._stopped.is_set():
+            raise LimitReached(self.stop_reason)
+
+
+def _distinct(cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
+    """One item for each predicate and memo key, in order; what is never remembered has its own."""
+    listed = tuple(cases)
+    predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
+    judging_of = dict(zip(predicates, judgings(predicates), strict=True))
+    items: list[Item] = []
+    keyed: dict[tuple[Predicate, Hashable], Item] = {}
+    for place, (predicate, case) in enumerate(listed):
+        judging = judging_of[predicate]
+        try:
+            key = judging.base.memo_key(case)
+        except Exception:
+            key = None  # whoever judges it says what is wrong
+        known = None if key is None else keyed.get((predicate, key))
+        if known is not None:
+            known.places.append(place)
+            continue
+        item = Item(judging, case, [place])
+        items.append(item)
+        if key is not None:
+            keyed[predicate, key] = item
+    return items

@@ -1,0 +1,164 @@
+"""``rag-rules judge-check``: the verdicts of a predicate against labels from a file."""
+
+import json as json_module
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..checking import JudgeCheck, LabelledCase, check_judge
+from ..checking.text import SHOWN
+from ..checking.trial import INTERRUPTED, CheckProgress
+from ..predicates import Predicate
+from ..probing.limits import Limits
+from ..probing.retries import Retries
+from ..settings import DEFAULT_TIMEOUT, Settings
+from .conditions import SYNTAX, Bench, parsed
+from .judges import JudgeOptions
+from .labels import load_labels
+from .options import (
+    Json,
+    JudgeBaseUrl,
+    JudgeModel,
+    JudgeSamples,
+    MaxCost,
+    MaxSeconds,
+    MaxTokens,
+    Namespace,
+    PriceOption,
+    StoreUrl,
+)
+from .requests import parsed_prices, parsed_store
+from .terminal import print_json, print_lines, unstyled
+
+EACH_ITS_OWN = "consistent-with"
+"""Without a text, the answer is compared with the truth of its own line."""
+
+_NEEDED = {
+    EACH_ITS_OWN: {
+        "truth": "which consistent-with compares the answer with; add it, or write consistent-with:TEXT"
+    },
+    "same-answer": {"baseline": "the answer that same-answer compares this one with; add it"},
+    "cites": {"sources": "which cites looks for; add them as a list of {id, text}"},
+    "mentions": {"sources": "which mentions looks for; add them as a list of {id, text}"},
+}
+"""By the predicate's name: what every line must have, and why."""
+
+_USUAL_RETRIES = Retries()
+_SYNTAX = SYNTAX.replace(f"{EACH_ITS_OWN}:TEXT", f"{EACH_ITS_OWN}[:TEXT]")
+
+Labels = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LABELS",
+        help="A .jsonl of {question, answer, label}; also id, truth, reference, baseline, sources, kept.",
+    ),
+]
+Checked = Annotated[
+    str,
+    typer.Option(
+        metavar="P",
+        help=f"What the labels are about: {unstyled(_SYNTAX)}. Without a TEXT, each line's own truth.",
+    ),
+]
+Fallback = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="What judged:TEXT refers to, on lines without a reference."),
+]
+InFlight = Annotated[int, typer.Option(min=1, help="Most requests in flight.")]
+Seconds = Annotated[float | None, typer.Option(help="Seconds one request may take.")]
+Further = Annotated[int, typer.Option(min=0, help="Further tries of a failed request.")]
+Show = Annotated[int, typer.Option(min=0, help="Disagreements to show, and cases without a verdict.")]
+
+
+def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    labels: Labels,
+    predicate: Checked = EACH_ITS_OWN,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeBaseUrl = None,
+    judge_samples: JudgeSamples = 1,
+    reference: Fallback = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = None,
+    price: PriceOption = None,
+    concurrency: InFlight = 8,
+    timeout: Seconds = DEFAULT_TIMEOUT,
+    retries: Further = _USUAL_RETRIES.most,
+    store: StoreUrl = None,
+    namespace: Namespace = None,
+    show: Show = SHOWN,
+    json: Json = False,
+) -> None:
+    """Measure a judge, or any condition, against labelled answers.
+
+    Prints precision, recall and false positive rate, each with a 95 % interval.
+
+    Exit code 0: every answer has a verdict, whatever the figures are;
+    2: bad input; 3: some answers have no verdict and are in no figure,
+    because the judge was unsure of them, failed on them, or was stopped.
+    """
+    settings = Settings(
+        limits=Limits(tokens=max_tokens, cost=max_cost, seconds=max_seconds),
+        prices=parsed_prices(price),
+        concurrency=concurrency,
+        timeout=timeout,
+        retries=retries,
+        store=parsed_store(store, namespace),
+    )
+    options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference)
+    options.check((predicate,))
+    cases = load_labels(labels, _needed(predicate))
+    bench = options.bench()
+    with _progress() as progress:
+        check = check_judge(
+            cases,
+            predicate_of=lambda case: _predicate(predicate, bench, case),
+            settings=settings,
+            progress=progress,
+        )
+    # A reader that has gone away ends the output; the exit code is for somebody else.
+    with suppress(SystemExit):
+        _show(check, show, as_json=json)
+    raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
+
+
+def _needed(written: str) -> dict[str, str]:
+    name, colon, _ = written.removeprefix("not:").partition(":")
+    return {} if name == EACH_ITS_OWN and colon else _NEEDED.get(name, {})
+
+
+def _predicate(written: str, bench: Bench | None, case: LabelledCase) -> Predicate:
+    """As written, with what its line brings along."""
+    if written.removeprefix("not:") == EACH_ITS_OWN:
+        written = f"{written}:{case.truth}"
+    if bench is not None and case.reference is not None:
+        bench = replace(bench, reference=case.reference)
+    return parsed(written, bench)
+
+
+@contextmanager
+def _progress() -> Generator[CheckProgress | None, None, None]:
+    """How many answers are judged, on a terminal, until the figures come."""
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console  # late: nobody else needs it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("answers judged"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda judged, of: bar.update(task, completed=judged, total=of)
+
+
+def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:
+    if as_json:
+        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        print_json(json_module.dumps(check.model_dump(mode="json"), indent=2))
+    else:
+        print_lines(check.lines(show))

@@ -1,0 +1,47 @@
+"""The judge that the options name."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InvalidInput
+from .conditions import Bench, may_be_judged, needs_judge
+from .models import chat_model_judge
+from .sources import read
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """The options about a judge, as they were given."""
+
+    model: str | None = None
+    base_url: str | None = None
+    samples: int = 1
+    reference: Path | None = None
+
+    def check(self, written: Iterable[str | None]) -> None:
+        """Raises InvalidInput for options that nothing in these predicates has a use for."""
+        predicates = tuple(written)
+        options = {
+            "--judge-base-url": self.base_url is not None,
+            "--judge-samples": self.samples != 1,
+            "--reference": self.reference is not None,
+        }
+        for option, is_given in options.items():
+            if is_given and self.model is None:
+                raise InvalidInput(f"{option} goes with --judge-model only; name the judge as well")
+        if self.model is not None and not any(map(may_be_judged, predicates)):
+            raise InvalidInput(
+                "--judge-model has nothing to decide; give it a predicate such as judged:TEXT, "
+                "consistent-with:TEXT or same-answer"
+            )
+        if self.reference is not None and not any(map(needs_judge, predicates)):
+            raise InvalidInput("--reference goes with judged:TEXT only; leave it out")
+
+    def bench(self) -> Bench | None:
+        """The judge, where one was named. Raises InvalidInput, and MissingExtra."""
+        if self.model is None:
+            return None
+        expected = "give --reference a text file that the criterion refers to"
+        reference = None if self.reference is None else read(self.reference, expected)
+        return Bench(chat_model_judge(self.model, self.base_url), reference, self.samples)

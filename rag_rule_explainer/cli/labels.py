@@ -1,0 +1,113 @@
+"""Labelled answers from a JSONL file. All of it is untrusted input."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..checking import LabelledCase
+from ..errors import InvalidInput
+from ..printable import shortened
+from ..sources import Source, SourceSet
+from .sources import SourceLine, read
+
+EXPECTED = 'give lines like {"question": "...", "answer": "...", "label": true}'
+
+
+class LabelLine(BaseModel):
+    """One line of a file of labels; other fields are ignored."""
+
+    model_config = ConfigDict(strict=True)
+
+    question: str
+    answer: str
+    label: bool
+    id: str | None = None
+    truth: str | None = None
+    reference: str | None = None
+    baseline: str | None = None
+    sources: list[SourceLine] | None = None
+    kept: list[str] | None = None
+
+
+def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
+    """The labelled answers in a file, each called by its id, else by its line.
+
+    ``needed``: the fields that every line must have for the predicate, and what each is for. Raises
+    InvalidInput where there is no such file, for a line that is none, and for an id that stands twice.
+    """
+    cases: list[LabelledCase] = []
+    lines: dict[str, int] = {}
+    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
+    for number, line in enumerate(read(path, EXPECTED).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        case = _case(line, where, number, needed)
+        if case.id in lines:
+            raise InvalidInput(
+                f"{where}: the id {shortened(case.id, 100)!r} is that of line {lines[case.id]} as well; "
+                "give each line its own, or leave it out"
+            )
+        lines[case.id] = number
+        cases.append(case)
+    if not cases:
+        raise InvalidInput(f"{path} holds no labels; {EXPECTED}")
+    return cases
+
+
+def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> LabelledCase:
+    try:
+        read = LabelLine.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        complaint = first["msg"].replace(" at line 1 column ", " at column ")
+        told = shortened(f"{place + ': ' if place else ''}{complaint}", 300)
+        raise InvalidInput(f"{where}: {told}; {EXPECTED}") from error
+    for name in ("id", "question", "truth", "reference"):
+        given = getattr(read, name)
+        if given is not None and not given.strip():
+            raise InvalidInput(f"{where}: {name} is empty; give one, or leave it out")
+    for name, purpose in needed.items():
+        if not getattr(read, name):
+            raise InvalidInput(f'{where}: there is no "{name}", {purpose}')
+    try:
+        sources = _sources(read.sources or ())
+        kept = None if read.kept is None else _kept(read.kept, sources)
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: {error}") from error
+    return LabelledCase(
+        read.question,
+        read.answer,
+        read.label,
+        read.truth,
+        read.reference,
+        read.baseline,
+        sources,
+        kept,
+        f"line {number}" if read.id is None else read.id,
+    )
+
+
+def _sources(lines: Iterable[SourceLine]) -> tuple[Source, ...]:
+    named = [
+        Source(
+            f"D{place}" if line.id is None else line.id,
+            line.text,
+            {} if line.title is None else {"title": line.title},
+        )
+        for place, line in enumerate(lines, start=1)
+    ]
+    return SourceSet.of(named).sources if named else ()
+
+
+def _kept(ids: Iterable[str], sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    by_id = {source.id: source for source in sources}
+    unknown = next((each for each in ids if each not in by_id), None)
+    if unknown is not None:
+        told = ", ".join(map(repr, list(by_id)[:20])) or "none"
+        raise InvalidInput(
+            f"kept names {shortened(unknown, 100)!r}, which is no source; give ids of its sources: {told}"
+        )
+    return tuple(by_id[each] for each in dict.fromkeys(ids))
