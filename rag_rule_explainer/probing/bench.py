@@ -237,7 +237,7 @@ class Bench:
             try:
                 with anyio.move_on_after(self.timeout):
                     reply = await answered(jury.judge, request, threads.shared().run)
-                    models = reply.models or {jury.name or "": reply.usage or {}}
+                    models = reply.models or {jury.priced_as: reply.usage or {}}
                     self.bill.spend_judging(reply.usage, models)
                     return Tried(reply)
             except (RagRuleError, LimitReached):

@@ -70,6 +70,21 @@ def test_a_rerun_with_a_store_pays_no_judge(
     assert rules_of(again) == rules_of(first)
 
 
+def test_an_estimate_asks_no_judge_and_needs_no_key(
+    rag_rules: RagRules, sources: Path, server: OpenAIServer
+) -> None:
+    asked = ("estimate", "--question", QUESTION, "--sources", sources, "--predicate", "judged:is right")
+    judge = ("--judge-model", "j", "--judge-base-url", server.base_url, "--judge-samples", 3)
+    told = rag_rules(*asked, *judge, "--price", "j=2,8", "--rules", "retention")
+    assert told.code == 0
+    assert "at most 3 opinions for each distinct answer, so between 2 and 27, in as" in told.out
+    assert "cost at most 0." in told.out
+    as_json = json.loads(rag_rules(*asked, *judge, "--json").out)
+    assert (as_json["judge"]["fewest"], as_json["judge"]["cost"]) == (2, None)
+    assert server.requests == []
+    assert_refused(rag_rules(*asked), "name a model with --judge-model")
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("arguments", "said"),
