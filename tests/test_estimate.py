@@ -9,6 +9,7 @@ from rag_rule_explainer import (
     Estimate,
     Explainer,
     InvalidInput,
+    JudgeRequest,
     Limits,
     Noise,
     Price,
@@ -164,6 +165,10 @@ def test_what_cannot_be_estimated() -> None:
         Explainer().estimate(wrong["answer_tokens"], ["a"])
 
 
+def silent(_request: JudgeRequest) -> dict[str, bool]:
+    return {}
+
+
 class TestJudge:
     """What it is asked lies between what is foretold, and nobody is asked for that."""
 
@@ -242,7 +247,7 @@ class TestJudge:
         said = judged("says yes", OfflineJudge(["yes"]))
         capped = self.estimate(said, limits=Limits(replays=4)).judge
         stored = self.estimate(said, store=Store("unused.db", "n")).judge
-        nameless = self.estimate(judged("x", lambda _: {}), store=Store("unused.db", "n")).judge
+        nameless = self.estimate(judged("x", silent), store=Store("unused.db", "n")).judge
         assert capped is not None
         assert stored is not None
         assert nameless is not None
@@ -263,7 +268,7 @@ class TestJudge:
         assert priced.judge is not None
         assert priced.judge.cost == priced.judge.input_tokens * 10 / 1e6
         assert f"cost at most {priced.judge.cost:.4f}, not in the table" in str(priced)
-        nameless = str(self.estimate(judged("says yes", lambda _: {}, judge_samples=3)))
+        nameless = str(self.estimate(judged("says yes", silent, judge_samples=3)))
         assert "at most 3 opinions for each distinct answer, so between 2 and 27, " in nameless
         assert "there is no price for a judge without a name" in nameless
 

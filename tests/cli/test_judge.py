@@ -31,7 +31,7 @@ def test_a_condition_in_words(
     run = with_key(*given, "--predicate", "judged:agrees with the facts", "--reference", reference)
     told = rules_of(explanation_of(run))
     assert told[0].startswith(
-        "whenever plaque is retained, the answer agrees with the facts (judged by j"
+        "whenever plaque is retained, the answer agrees with the facts (judged by j at 127.0.0.1:"
     )
     sent = json.loads(server.requests[0]["messages"][-1]["content"])
     assert sent["criterion"] == "The answer agrees with the facts"
@@ -53,7 +53,8 @@ def test_others_that_a_judge_decides(
     truth: str | None,
 ) -> None:
     explanation = explanation_of(with_key(*given, "--predicate", predicate, "--judge-samples", 3))
-    assert "judged by j, majority of 3" in next(iter(explanation.predicates.values()))
+    host = server.base_url.split("/")[2]
+    assert f"judged by j at {host}, majority of 3" in next(iter(explanation.predicates.values()))
     sent = [json.loads(body["messages"][-1]["content"]) for body in server.requests]
     assert {each["truth"] for each in sent} == {truth or explanation.baseline.text}
 
