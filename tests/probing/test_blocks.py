@@ -278,3 +278,19 @@ async def test_who_waits_for_another_votes_judgement_does_not_hold_up_the_rest()
         sitting.reset(before)
     assert {each.verdict for each in [*judgements, *await first]} == {HOLDS}
     assert shown == [{"one", "two"}, {"three"}]
+
+
+@pytest.mark.parametrize(("most", "at_most"), [(5, 3), (9, 5), (10, 6)])
+def test_how_many_blocks_there_are(most: int, at_most: int) -> None:
+    """The price of drawing none in vain: a judge may be asked several times, but hardly ever is."""
+    count, mean = Majority(most), {0.95: 0.0, 0.05: 0.0}
+    worst = 0
+    for votes in product((HOLDS, BREAKS), repeat=most):
+        number = len(blocks_of(count, votes))
+        worst = max(worst, number)
+        for share in mean:
+            mean[share] += number * share ** votes.count(HOLDS) * (1 - share) ** votes.count(BREAKS)
+    assert worst == at_most
+    # With an even number, one more than a half has to break.
+    assert mean[0.95] < 1.25
+    assert mean[0.05] < (2.1 if most == 10 else 1.25)

@@ -99,6 +99,8 @@ def judged(
 
     Identical answers to a question are judged once, or ``judge_samples`` times, and the majority counts.
     Up to ``batch`` answers that wait at the same moment are judged in one request; nobody waits for more.
+    So are the samples of a vote, as many as it takes at the least to decide it, then those that it takes
+    after these.
     With a store, the answers found there are judged together beforehand, and each is paid once.
     ``judge_name``: names a judge that is a function, so that what it says can be stored; change it with
     the function.
