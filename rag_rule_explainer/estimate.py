@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from .choosing import Choice
+from .judging_outlay import JudgeOutlay, JudgePlan
 from .probing.noise import Noise
 from .probing.prices import ANY_MODEL, Price, Prices, price_of
 from .rules import RuleKind
@@ -38,6 +39,7 @@ class Estimate:
 
     ``prompt_tokens``: of the prompt with all sources. ``spent_tokens``: what models were asked already to
     find the sources, such as to rewrite the question. ``assumptions``: what it rests on, in words.
+    ``judge``: what a judge would be asked, which is not part of the three courses; None without one.
     """
 
     sources: int
@@ -47,6 +49,7 @@ class Estimate:
     prompt_tokens: int
     spent_tokens: int = 0
     assumptions: tuple[str, ...] = ()
+    judge: JudgeOutlay | None = None
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [("", "replays", "tokens in", "tokens out", "cost", "seconds")]
@@ -56,7 +59,8 @@ class Estimate:
             rows.append((name, *(f"{count:,}" for count in counts), cost, f"{course.seconds:,.0f}"))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = ("  ".join(map(str.rjust, row, widths)).rstrip() for row in rows)
-        return "\n".join([f"{self.sources} sources", *table, *(f"({each})" for each in self.assumptions)])
+        told = (*self.assumptions, *([] if self.judge is None else [self.judge]))
+        return "\n".join([f"{self.sources} sources", *table, *(f"({each})" for each in told)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class Material:
     model: str | None = None
     spent_tokens: int = 0
     notes: tuple[str, ...] = ()
+    judge: JudgePlan | None = None
 
 
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
@@ -94,6 +99,7 @@ def estimated(material: Material, settings: Settings, choice: Choice) -> Estimat
         prompt_tokens=material.other_tokens + sum(material.source_tokens),
         spent_tokens=material.spent_tokens,
         assumptions=tuple(_assumptions(material, settings, choice)),
+        judge=material.judge and material.judge.outlay(_answers(worst, settings), settings.prices),
     )
 
 
@@ -179,6 +185,12 @@ def _course(probes: _Probes, material: Material, settings: Settings, choice: Cho
     return Outlay(replays, input_tokens, output_tokens, cost, rounds * material.seconds_per_replay)
 
 
+def _answers(worst: Outlay, settings: Settings) -> int:
+    """How many may have to be judged at the most."""
+    twice = 1 if settings.reuse_answers else 2
+    return twice * worst.replays + (settings.answer_without_sources is not None)
+
+
 def _price(model: str | None, prices: Prices | None) -> Price | None:
     if not prices:
         return None
@@ -192,8 +204,9 @@ def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequ
     if choice.sampled is not None:
         every = ", and each rule is tested on random subsets; best: one source does"
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
+    judge = "" if material.judge is not None else ", no judge"
     said = [
-        f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries, no judge",
+        f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries{judge}",
         f"typical: two sources decide together{every}",
     ]
     if settings.noise.votes:

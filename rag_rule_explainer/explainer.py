@@ -9,7 +9,7 @@ from .assuming import Assuming
 from .choosing import choose
 from .display import as_progress
 from .errors import InvalidInput
-from .predicates import PredicateLike, as_predicate, negated, same_answer
+from .predicates import PredicateLike, as_predicate, negated, same_answer, unwrapped
 from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
@@ -123,12 +123,13 @@ class Explainer:
     ) -> "Estimate":
         """What explaining the answer to ``question`` would take at best, typically and at worst.
 
-        Asks nothing and nobody. ``prompt``: what a model would be sent with all sources, where that is
-        known; else the question and the sources' texts are counted. ``spent_tokens``: what was spent to
-        find the sources; ``notes``: what else there is to say of them. Raises InvalidInput as ``explain``
-        does.
+        Asks nothing and nobody; what a judge would be asked is told as well. ``prompt``: what a model
+        would be sent with all sources, where that is known; else the question and the sources' texts are
+        counted. ``spent_tokens``: what was spent to find the sources; ``notes``: what else there is to
+        say of them. Raises InvalidInput as ``explain`` does.
         """
         from .estimate import Material, estimated
+        from .judging_outlay import judge_plan
 
         if not isinstance(assuming, (Assuming, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"assuming is {assuming!r}; give Assuming(answer_tokens=...)")
@@ -140,6 +141,14 @@ class Explainer:
         other = assumed.count_tokens(question) + fixed
         if prompt is not None:
             other = max(other, assumed.count_tokens(prompt) - sum(counted))
+        bases = dict.fromkeys(unwrapped(self.predicates[kind])[0] for kind in self.settings.kinds)
+        judge = judge_plan(
+            bases,
+            question,
+            count_tokens=assumed.count_tokens,
+            answer_tokens=assumed.answer_tokens,
+            stored=self.settings.store is not None,
+        )
         material = Material(
             counted,
             other,
@@ -148,6 +157,7 @@ class Explainer:
             assumed.model,
             spent_tokens,
             tuple(notes),
+            judge if judge.conditions else None,
         )
         return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
 

@@ -16,6 +16,7 @@ from .opening import Opening, distinct
 from .predicates import Predicate
 from .predicates.judge.jury import sitting
 from .probing import threads
+from .probing.backlog import of_this_work
 from .probing.bench import Bench
 from .probing.bill import Bill
 from .probing.drivers import drive, once
@@ -107,11 +108,12 @@ class Inquiry:
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
         self._bench.open()
-        before = sitting.set(self._bench)
+        before, around = sitting.set(self._bench), of_this_work.set(None)
         try:
             baseline = await self._searched()
         finally:
             sitting.reset(before)
+            of_this_work.reset(around)
             self._prober.close()
             self._tell(done=True)
         return Assembly(

@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from .predicates.inside import juries_in
 from .probing import threads
+from .probing.backlog import together
 from .probing.bench import Bench
 from .probing.judging import Judging
 from .probing.prober import Prober
@@ -20,7 +20,7 @@ async def rejudged(
     ``question``: what the answers are stored under. Nothing is asked twice, so a search that follows
     finds what it needs. Raises LimitReached, and errors of this package.
     """
-    judged = [judging for judging in judgings if any(juries_in(judging.base))]
+    judged = [judging for judging in judgings if judging.has_jury]
     if not judged or bench.store is None:
         return
     by_id = {source.id: source for source in sources}
@@ -44,8 +44,9 @@ async def rejudged(
             cases.append(prober.case(arrangement, answer))
     if not stored:
         return
-    await bench.together(
-        partial(judging.judge, case) for judging in judged for case in _distinct(judging, cases)
+    await together(
+        (partial(judging.judge, case) for judging in judged for case in _distinct(judging, cases)),
+        needed=False,
     )
 
 

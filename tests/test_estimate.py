@@ -4,10 +4,26 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Assuming, Estimate, Explainer, InvalidInput, Limits, Price, Source
+from rag_rule_explainer import (
+    Assuming,
+    Estimate,
+    Explainer,
+    InvalidInput,
+    JudgeRequest,
+    Limits,
+    Noise,
+    Price,
+    Source,
+    Store,
+    consistent_with,
+    contains,
+    judged,
+    same_answer,
+)
 from rag_rule_explainer.assuming import approximate_tokens
+from rag_rule_explainer.predicates import Predicate
 from rag_rule_explainer.settings import Rules
-from rag_rule_explainer.testing import ScriptedReplay
+from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 
 WORDS = Assuming(answer_tokens=10, seconds_per_replay=1.0, count_tokens=lambda text: len(text.split()))
 
@@ -147,3 +163,119 @@ def test_what_cannot_be_estimated() -> None:
         Explainer().estimate("?", ["a"], assuming=wrong)
     with pytest.raises(InvalidInput, match="the question is int"):
         Explainer().estimate(wrong["answer_tokens"], ["a"])
+
+
+def silent(_request: JudgeRequest) -> dict[str, bool]:
+    return {}
+
+
+class TestJudge:
+    """What it is asked lies between what is foretold, and nobody is asked for that."""
+
+    @staticmethod
+    def estimate(predicate: Predicate, size: int = 3, **settings: Any) -> Estimate:
+        settings = {"rules": "retention", "miner": "exact", **settings}
+        return Explainer(predicate=predicate, **settings).estimate("?", sources(size), assuming=WORDS)
+
+    @pytest.mark.parametrize("samples", [1, 3])
+    @pytest.mark.parametrize("noise", [Noise(), Noise(samples=5), Noise(samples=4, vote="every")])
+    @pytest.mark.parametrize("rules", ["retention", "both"])
+    def test_what_it_really_is_asked_lies_between(self, samples: int, noise: Noise, rules: Rules) -> None:
+        def alike(_ids: frozenset[str]) -> str:
+            return "yes"
+
+        def different(ids: frozenset[str]) -> str:
+            told.append(1)
+            return f"{'yes' if len(ids) > 1 else 'no'}, number {len(told)}"
+
+        for answers in (alike, different):
+            told: list[int] = []
+            judge = OfflineJudge(["yes"])
+            explainer = Explainer(
+                ScriptedReplay(answers),
+                predicate=judged("says yes", judge, judge_samples=samples),
+                noise=noise,
+                rules=rules,
+                miner="exhaustive",
+            )
+            estimate = explainer.estimate("?", sources(3), assuming=WORDS).judge
+            assert estimate is not None
+            assert judge.requests == []
+            explanation = explainer.explain("?", sources(3))
+            assert estimate.fewest <= len(judge.answers) <= estimate.most
+            assert len(judge.requests) <= estimate.most
+            if answers is alike:
+                assert len(judge.answers) == estimate.fewest
+            if noise.samples == samples == 1 and answers is different:
+                # The repeat check is in no subset's stead.
+                assert len(judge.answers) == estimate.most == explanation.counts.replays
+            spent = explanation.spent.judge
+            assert spent["input_tokens"] <= estimate.input_tokens + 10 * estimate.most
+            assert spent["output_tokens"] <= estimate.output_tokens
+
+    def test_who_may_not_be_needed_may_be_asked_nothing(self) -> None:
+        judge = OfflineJudge(["yes"])
+        said = judged("says yes", judge)
+        needed = {
+            same_answer(judge=judge): (0, 9),
+            consistent_with("yes", judge=judge): (0, 9),
+            contains("a") & said: (0, 9),
+            said & contains("a"): (1, 9),
+            ~said: (1, 9),
+            said & judged("is kind", judge): (1, 18),
+            said | ~said: (1, 9),
+        }
+        for predicate, bounds in needed.items():
+            estimate = self.estimate(predicate).judge
+            assert estimate is not None
+            assert (estimate.fewest, estimate.most) == bounds, predicate
+        assert judge.requests == []
+
+    def test_a_judge_for_one_kind_is_not_asked_about_the_other(self) -> None:
+        explainer = Explainer(
+            predicate=contains("yes"), omission_predicate=judged("says yes", OfflineJudge())
+        )
+        assert explainer.estimate("?", sources(2)).judge is not None
+        retention = Explainer(
+            predicate=contains("yes"),
+            omission_predicate=judged("says yes", OfflineJudge()),
+            rules="retention",
+        )
+        assert retention.estimate("?", sources(2)).judge is None
+
+    def test_a_cap_and_a_store_bound_it(self) -> None:
+        said = judged("says yes", OfflineJudge(["yes"]))
+        capped = self.estimate(said, limits=Limits(replays=4)).judge
+        stored = self.estimate(said, store=Store("unused.db", "n")).judge
+        nameless = self.estimate(judged("x", silent), store=Store("unused.db", "n")).judge
+        assert capped is not None
+        assert stored is not None
+        assert nameless is not None
+        assert (capped.most, stored.fewest, nameless.fewest) == (4, 0, 1)
+
+    def test_what_it_costs_is_said_or_that_nobody_knows(self) -> None:
+        judge = OfflineJudge(["yes"])
+        said = judged("says yes", judge)
+        without = str(self.estimate(said))
+        assert (
+            "(the judge: at most one judgement for each distinct answer, so between 1 and 9, " in without
+        )
+        assert "cost not known, as there is no price for the offline judge of yes" in without
+        assert "no judge" not in without
+        other = self.estimate(said, prices={"m": Price(1.0, 1.0), "n": Price(1.0, 1.0)})
+        assert "cost not known, as there is no price for the offline judge of yes" in str(other)
+        priced = self.estimate(said, prices={judge.judge_name: Price(10.0, 0.0), "m": Price(0.0, 0.0)})
+        assert priced.judge is not None
+        assert priced.judge.cost == priced.judge.input_tokens * 10 / 1e6
+        assert f"cost at most {priced.judge.cost:.4f}, not in the table" in str(priced)
+        nameless = str(self.estimate(judged("says yes", silent, judge_samples=3)))
+        assert "at most 3 opinions for each distinct answer, so between 2 and 27, " in nameless
+        assert "there is no price for a judge without a name" in nameless
+
+    def test_a_reference_goes_with_every_request(self) -> None:
+        judge = OfflineJudge(["yes"])
+        bare = self.estimate(judged("says yes", judge)).judge
+        long = self.estimate(judged("says yes", judge, "word " * 100)).judge
+        assert bare is not None
+        assert long is not None
+        assert long.input_tokens - bare.input_tokens == 100 * 9

@@ -13,6 +13,7 @@ from ..predicates import Predicate
 from ..predicates.inside import juries_in
 from ..predicates.judge.jury import sitting
 from ..probing import threads
+from ..probing.backlog import together
 from ..probing.bench import Bench
 from ..probing.bill import Bill
 from ..probing.judging import Judging, judgings
@@ -89,7 +90,7 @@ class Trial:
                 for item in items:
                     if not any(juries_in(item.judging.base)):
                         group.start_soon(self._judge_in_a_slot, item)
-            await bench.together(partial(self._judge, item) for item in by_judge)
+            await together((partial(self._judge, item) for item in by_judge), needed=False)
         finally:
             sitting.reset(before)
         if self._error is not None:

@@ -1,5 +1,5 @@
 """The command ``rag-rules``."""
 
-from .app import main
+from .entry import main
 
 __all__ = ["main"]

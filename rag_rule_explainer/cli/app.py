@@ -1,16 +1,11 @@
-"""The commands and their options, and how any error ends: one line, exit code 2."""
+"""The commands and their options."""
 
-import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from typer.exceptions import Abort, TyperException
 
 from ..assuming import Assuming
 from ..choosing import MOST_REPLAYS
-from ..errors import RagRuleError
-from ..printable import shortened
 from ..probing.limits import Limits
 from ..probing.noise import Noise
 from ..probing.retries import Retries
@@ -77,7 +72,7 @@ from .options import (
 from .requests import Request, parsed_ids, parsed_prices, parsed_store
 from .sampling import parsed_miner
 from .stores import store
-from .terminal import print_lines, say
+from .terminal import print_lines
 
 app = typer.Typer(
     name="rag-rules",
@@ -209,6 +204,12 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     input: Input = None,  # noqa: A002 -- the option's name
     documents: Documents = None,
     pinned: Pinned = None,
+    predicate: Predicate = "same-answer",
+    omission_predicate: OmissionPredicate = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeBaseUrl = None,
+    judge_samples: JudgeSamples = 1,
+    reference: Reference = None,
     rules: RulesOption = "both",
     miner: Miner = "auto",
     max_violation: MaxViolation = None,
@@ -230,7 +231,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
 ) -> None:
     """Say what explaining would cost at best, typically and at worst, before anything is spent.
 
-    With --app, the application retrieves once, and no model is shown what it found.
+    With --app, the application retrieves once, and no model is shown what it found. No judge is asked.
     """
     settings = Settings(
         rules=rules,
@@ -252,6 +253,12 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
         documents=documents,
         pinned=parsed_ids(pinned),
         json=json,
+        predicate=predicate,
+        omission_predicate=omission_predicate,
+        judge_model=judge_model,
+        judge_base_url=judge_base_url,
+        judge_samples=judge_samples,
+        reference=reference,
     )
     estimate(request, settings, Assuming(answer_tokens, seconds_per_replay, model))
 
@@ -270,24 +277,3 @@ def _main(
         raise typer.Exit
     if context.invoked_subcommand is None:
         print_lines([context.get_help()])
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as a command says."""
-    try:
-        code = app(args=arguments, standalone_mode=False)
-    except RagRuleError as error:
-        say(f"rag-rules: {shortened(str(error), 1200)}")
-        sys.exit(2)
-    except TyperException as error:
-        say(f"rag-rules: {_told(error).rstrip('.')}. See rag-rules --help.")
-        sys.exit(2)
-    except (KeyboardInterrupt, Abort):
-        say("rag-rules: interrupted")
-        sys.exit(130)
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _told(error: TyperException) -> str:
-    told = getattr(error, "format_message", None)
-    return str(told() if callable(told) else error)

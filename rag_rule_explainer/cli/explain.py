@@ -14,7 +14,7 @@ from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
-from ..predicates import Predicate
+from ..predicates import Judge, Predicate
 from ..probing.judging import described
 from ..probing.retries import Retries
 from ..report import lines
@@ -24,7 +24,7 @@ from .applications import application_explainer, application_input, load_applica
 from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
-from .models import KEY, chat_model_replay, offline_replay
+from .models import KEY, UnaskedJudge, chat_model_replay, offline_replay
 from .requests import Request
 from .sources import load
 from .terminal import print_json, print_lines, say
@@ -38,18 +38,22 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 
 def explain(request: Request, settings: Settings) -> None:
     """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
-    bench = request.judge.bench()
-    predicate = parsed(request.predicate, bench)
-    omission = None if request.omission_predicate is None else parsed(request.omission_predicate, bench)
+    predicates = _predicates(request, request.judge.judge())
     incident = None if request.baseline is None else load_incident(request.baseline)
     of_kind = _of_application if request.app is not None else _of_sources
-    explanation = of_kind(request, settings, (predicate, omission), incident)
+    explanation = of_kind(request, settings, predicates, incident)
     _show(explanation, as_json=request.json)
     if settings.store is not None:
         counts = explanation.counts
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
+
+
+def _predicates(request: Request, judge: Judge | None) -> Predicates:
+    bench = request.judge.bench(judge)
+    omission = request.omission_predicate
+    return parsed(request.predicate, bench), None if omission is None else parsed(omission, bench)
 
 
 def _of_sources(
@@ -87,17 +91,21 @@ def _of_sources(
 
 
 def estimate(request: Request, settings: Settings, assuming: Assuming) -> None:
-    """Prints what explaining would take. Asks no model that is shown anything."""
+    """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
+    judge = None if request.judge_model is None else UnaskedJudge(request.judge_model)
+    predicates = _predicates(request, judge)
     if request.app is None:
         if request.question is None:
             raise InvalidInput("there is no question; give one with --question")
         sources = _sources(request, request.question, None)
-        estimated = Explainer(settings=settings).estimate(
+        explainer = Explainer(
+            predicate=predicates[0], omission_predicate=predicates[1], settings=settings
+        )
+        estimated = explainer.estimate(
             request.question, sources, pinned=request.pinned, assuming=assuming
         )
     else:
         integration, application, given, documents = _application(request, None)
-        predicates: Predicates = (parsed(request.predicate), None)
         explainer = application_explainer(integration, application, request, settings, predicates, None)
         estimated = explainer.estimate(
             given, documents=documents, pinned=request.pinned, assuming=assuming

@@ -113,7 +113,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference)
     options.check((predicate,))
     cases = load_labels(labels, _needed(predicate))
-    bench = options.bench()
+    bench = options.bench(options.judge())
     with _progress() as progress:
         check = check_judge(
             cases,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InvalidInput
+from ..predicates import Judge
 from .conditions import Bench, may_be_judged, needs_judge
 from .models import chat_model_judge
 from .sources import read
@@ -38,10 +39,14 @@ class JudgeOptions:
         if self.reference is not None and not any(map(needs_judge, predicates)):
             raise InvalidInput("--reference goes with judged:TEXT only; leave it out")
 
-    def bench(self) -> Bench | None:
-        """The judge, where one was named. Raises InvalidInput, and MissingExtra."""
-        if self.model is None:
+    def judge(self) -> Judge | None:
+        """The judge that was named. Raises InvalidInput, and MissingExtra."""
+        return None if self.model is None else chat_model_judge(self.model, self.base_url)
+
+    def bench(self, judge: Judge | None) -> Bench | None:
+        """That judge, with what it goes by. Raises InvalidInput for a reference that cannot be read."""
+        if judge is None:
             return None
         expected = "give --reference a text file that the criterion refers to"
         reference = None if self.reference is None else read(self.reference, expected)
-        return Bench(chat_model_judge(self.model, self.base_url), reference, self.samples)
+        return Bench(judge, reference, self.samples)

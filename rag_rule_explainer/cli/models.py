@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 
 from ..errors import InvalidInput, MissingExtra
-from ..predicates import Judge
+from ..predicates import Judge, JudgeRequest
 from ..probing.replaying import Replay
 from ..reader import read
 from ..sources import Source
@@ -39,6 +41,17 @@ def chat_model_judge(name: str, base_url: str | None) -> Judge:
     _check_key()
     # What fails is tried again by whoever pays for it.
     return judge_of(ChatOpenAI(model=name, base_url=base_url, max_retries=0))
+
+
+@dataclass(frozen=True, slots=True)
+class UnaskedJudge:
+    """A model that is only named: an estimate asks nobody, and needs no key."""
+
+    judge_name: str
+
+    def __call__(self, _: JudgeRequest, /) -> NoReturn:
+        """Raises AssertionError."""
+        raise AssertionError(f"{self.judge_name} was to be named only")
 
 
 def _check_key() -> None:

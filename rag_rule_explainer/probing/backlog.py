@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import anyio
 
@@ -10,9 +11,11 @@ class Backlog:
     """Answers that are there already, on their way to the judge. For one event loop.
 
     What waits at ``park`` goes on when all other work has ended, waits there too, or waits for what does.
+    ``needed``: also after a stop, as what probes in flight need is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, needed: bool) -> None:
+        self.needed = needed
         self._running = 0
         self._parked = 0
         self._asleep = 0
@@ -70,3 +73,31 @@ class Backlog:
             gate, self._gate = self._gate, anyio.Event()
             self._parked = 0
             gate.set()
+
+
+of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", default=None)
+"""The backlog that the work in this context belongs to. Several may be under way at once."""
+
+
+async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:
+    """Does all of the work; its requests to a judge wait for each other, and are as few as can be.
+
+    Raises what it raises, once all has ended.
+    """
+    backlog = Backlog(needed=needed)
+    before = of_this_work.set(backlog)
+    try:
+        await backlog.done(works)
+    finally:
+        of_this_work.reset(before)
+
+
+@contextmanager
+def asleep() -> Generator[None, None, None]:
+    """While the work in this context waits for what other work makes, of its own backlog or not."""
+    backlog = of_this_work.get()
+    if backlog is None:
+        yield
+    else:
+        with backlog.asleep():
+            yield

@@ -1,7 +1,7 @@
 """Answers -> a judge -> judgements: each asked about once, several in a request where several wait.
 
 Nobody waits for a batch to fill: whoever finds a slot takes along what waits for the same judge on the
-same matter at that moment. Answers that are all there beforehand go ``together``.
+same matter at that moment. Answers that are all there beforehand go ``together``; see ``backlog``.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from ..predicates.judge.request import is_for_a_judge, request_for
 from ..storing.opened import Opened
 from ..verdicts import Judgement, Verdict
 from . import threads
-from .backlog import Backlog
+from .backlog import of_this_work
 from .bill import Bill
 from .faults import is_passing
 from .judging import described
@@ -82,7 +82,6 @@ class Bench:
     store: Opened | None = None
     _memo: Memo[Judgement] = field(default_factory=Memo[Judgement])
     _dockets: dict[Terms, list[Entry]] = field(default_factory=dict[Terms, list[Entry]])
-    _backlog: Backlog | None = None
     _failures_in_a_row: int = 0
     _loop: asyncio.AbstractEventLoop | None = None
 
@@ -99,8 +98,7 @@ class Bench:
         """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package."""
         key = asked.jury, asked.matter, asked.answer
         if not self._memo.begin(key):
-            with self._backlog.asleep() if self._backlog else nullcontext():
-                known = await self._memo.settled(key)
+            known = await self._memo.settled(key)
             if known is not None:
                 return known
         try:
@@ -110,17 +108,6 @@ class Bench:
             raise
         self._memo.end(key, judgement)
         return judgement
-
-    async def together(self, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
-        """Does all of the work; its requests wait for each other, and are as few as can be.
-
-        Raises what it raises.
-        """
-        self._backlog = Backlog()
-        try:
-            await self._backlog.done(works)
-        finally:
-            self._backlog = None
 
     async def _stored(self, asked: Asked) -> Judgement | None:
         if self.store is None or asked.remembered_as is None:
@@ -150,7 +137,8 @@ class Bench:
             except Exception as error:
                 failed.append(error)
 
-        with self._backlog.split(len(samples)) if self._backlog else nullcontext():
+        backlog = of_this_work.get()
+        with backlog.split(len(samples)) if backlog else nullcontext():
             async with anyio.create_task_group() as group:
                 for sample in samples:
                     group.start_soon(one, sample)
@@ -165,8 +153,8 @@ class Bench:
         entry = Entry(asked.answer, is_for_a_judge(asked.answer), future)
         docket.append(entry)
         try:
-            if self._backlog is not None:
-                await self._backlog.park()
+            if (backlog := of_this_work.get()) is not None:
+                await backlog.park()
             async with self.limiter.aslot():
                 taken = _taken(docket, entry, asked.jury.batch)
             if taken:
@@ -241,14 +229,15 @@ class Bench:
 
     async def _try(self, jury: Jury, request: JudgeRequest) -> Tried:
         async with self.limiter.aslot():
-            if self._backlog is not None and self.stopped():
+            backlog = of_this_work.get()
+            if backlog is not None and not backlog.needed and self.stopped():
                 raise LimitReached(self.stopped())
             self.bill.charge_judging()
             self.bill.judge_requests += 1
             try:
                 with anyio.move_on_after(self.timeout):
                     reply = await answered(jury.judge, request, threads.shared().run)
-                    models = reply.models or {jury.name or "": reply.usage or {}}
+                    models = reply.models or {jury.priced_as: reply.usage or {}}
                     self.bill.spend_judging(reply.usage, models)
                     return Tried(reply)
             except (RagRuleError, LimitReached):

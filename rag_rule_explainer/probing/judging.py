@@ -1,12 +1,15 @@
 """Answer -> judgement, remembered by the predicate's memo key, single-flight."""
 
 import inspect
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 
 from ..errors import RagRuleError
 from ..predicates import JudgeFailed, Predicate, as_judgement, remembered_name, unwrapped
+from ..predicates.inside import juries_in
 from ..storing.opened import Opened
 from ..verdicts import Case, Judgement, Verdict
+from .backlog import together
 from .limits import LimitReached
 from .memo import Memo
 
@@ -25,6 +28,7 @@ class Judging:
         # What a jury says is stored where it is paid for, on the bench.
         sits = getattr(self.base, "jury", None) is not None
         self._name = None if sits else remembered_name(self.base)
+        self.has_jury = any(juries_in(self.base))
         self.store: Opened | None = None
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
@@ -49,6 +53,33 @@ class Judging:
         except Exception as error:
             # Not remembered: the next one who wants it may have more luck.
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+
+    async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
+        """The judgement of each. What a jury has to decide of them, it is asked at once.
+
+        Cases with one memo key are judged once, so a jury that fails there fails on all of them. Raises
+        what ``judge`` raises.
+        """
+        if not self.has_jury or len(cases) < 2:
+            return [self.known(case) or await self.judge(case) for case in cases]
+        keys = [self._key(case) for case in cases]
+        judged: dict[Hashable, Judgement] = {}
+
+        async def one(key: Hashable, case: Case) -> None:
+            judged[key] = self.known(case) or await self.judge(case)
+
+        distinct = dict(zip(keys, cases, strict=True))
+        await together((partial(one, *each) for each in distinct.items()), needed=True)
+        return [judged[key] for key in keys]
+
+    def _key(self, case: Case) -> Hashable:
+        """Its memo key; one of its own where it has none."""
+        try:
+            key = self.base.memo_key(case)
+            hash(key)
+        except Exception:
+            key = None  # ``judge`` says what is wrong
+        return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
         """From the base's judgement to the predicate's, and back."""

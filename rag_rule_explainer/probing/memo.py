@@ -5,6 +5,8 @@ from typing import Generic, TypeVar
 
 import anyio
 
+from .backlog import asleep
+
 Subject = TypeVar("Subject")
 Value = TypeVar("Value")
 
@@ -52,7 +54,8 @@ class Memo(Generic[Value]):
         ``begin``."""
         while key in self._being_made:
             event = self._being_made[key] = self._being_made[key] or anyio.Event()
-            await event.wait()
+            with asleep():
+                await event.wait()
         value = self.known.get(key)
         if value is None:
             self._being_made[key] = None

@@ -1,6 +1,7 @@
 """Several answers to one arrangement, and what they come to by vote. For one event loop."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 
 import anyio
@@ -22,6 +23,10 @@ class Polling:
 
     A ballot belongs to an arrangement and a base predicate, so a predicate and its negation never both
     win one. Samples are numbered: the first is the one that is asked about anyway.
+
+    They are drawn in blocks of as many as it takes at the least to decide, so no more are drawn than one
+    by one. A jury is asked once a block, about the answers that it has not judged yet. Larger blocks
+    would ask it less often and draw samples in vain, which cost more.
     """
 
     def __init__(self, prober: Prober, noise: Noise) -> None:
@@ -81,7 +86,7 @@ class Polling:
             wanted = self._count.soonest(holds, breaks, unknown)
             some = await self._sampled(arrangement, len(replies), wanted)
             replies += some
-            judged += [await self._judged(reply, arrangement, judging) for reply in some]
+            judged += await self._judged(some, arrangement, judging)
         telling = next((n for n, each in enumerate(judged) if each.verdict is verdict), 0)
         reason = judged[telling].reason
         if verdict is Verdict.UNKNOWN:
@@ -89,11 +94,20 @@ class Polling:
             reason = f"{votes}; {reason}" if reason else votes
         return Ballot(tuple(replies), holds, breaks, Judgement(verdict, reason), replies[telling])
 
-    async def _judged(self, reply: Reply, arrangement: Arrangement, judging: Judging) -> Judgement:
-        if reply.answer is None:
-            return Judgement(Verdict.UNKNOWN, reply.error)
-        case = self._prober.case(arrangement, reply.answer)
-        return judging.turned(judging.known(case) or await judging.judge(case))
+    async def _judged(
+        self, replies: Sequence[Reply], arrangement: Arrangement, judging: Judging
+    ) -> list[Judgement]:
+        """What the base predicate says of each."""
+        cases = [
+            self._prober.case(arrangement, each.answer) for each in replies if each.answer is not None
+        ]
+        judged = iter(await judging.judge_all(cases))
+        return [
+            Judgement(Verdict.UNKNOWN, each.error)
+            if each.answer is None
+            else judging.turned(next(judged))
+            for each in replies
+        ]
 
     async def _sampled(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:
         """So many samples from that number on, together. Raises LimitReached once there was a stop."""

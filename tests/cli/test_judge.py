@@ -31,7 +31,7 @@ def test_a_condition_in_words(
     run = with_key(*given, "--predicate", "judged:agrees with the facts", "--reference", reference)
     told = rules_of(explanation_of(run))
     assert told[0].startswith(
-        "whenever plaque is retained, the answer agrees with the facts (judged by j"
+        "whenever plaque is retained, the answer agrees with the facts (judged by j at 127.0.0.1:"
     )
     sent = json.loads(server.requests[0]["messages"][-1]["content"])
     assert sent["criterion"] == "The answer agrees with the facts"
@@ -53,7 +53,8 @@ def test_others_that_a_judge_decides(
     truth: str | None,
 ) -> None:
     explanation = explanation_of(with_key(*given, "--predicate", predicate, "--judge-samples", 3))
-    assert "judged by j, majority of 3" in next(iter(explanation.predicates.values()))
+    host = server.base_url.split("/")[2]
+    assert f"judged by j at {host}, majority of 3" in next(iter(explanation.predicates.values()))
     sent = [json.loads(body["messages"][-1]["content"]) for body in server.requests]
     assert {each["truth"] for each in sent} == {truth or explanation.baseline.text}
 
@@ -68,6 +69,21 @@ def test_a_rerun_with_a_store_pays_no_judge(
     close_all()
     assert len(server.requests) == paid == first.counts.judge_requests
     assert rules_of(again) == rules_of(first)
+
+
+def test_an_estimate_asks_no_judge_and_needs_no_key(
+    rag_rules: RagRules, sources: Path, server: OpenAIServer
+) -> None:
+    asked = ("estimate", "--question", QUESTION, "--sources", sources, "--predicate", "judged:is right")
+    judge = ("--judge-model", "j", "--judge-base-url", server.base_url, "--judge-samples", 3)
+    told = rag_rules(*asked, *judge, "--price", "j=2,8", "--rules", "retention")
+    assert told.code == 0
+    assert "at most 3 opinions for each distinct answer, so between 2 and 27, in as" in told.out
+    assert "cost at most 0." in told.out
+    as_json = json.loads(rag_rules(*asked, *judge, "--json").out)
+    assert (as_json["judge"]["fewest"], as_json["judge"]["cost"]) == (2, None)
+    assert server.requests == []
+    assert_refused(rag_rules(*asked), "name a model with --judge-model")
 
 
 class TestBadInput:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from math import ceil
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -163,8 +164,9 @@ class TestJudge:
         judge = ("--judge-model", "j", "--judge-base-url", server.base_url, "--judge-samples", 3)
         check = check_of(with_key("judge-check", labels, *judge, "--json").out)
         assert (check.tp, check.fp) == (2, 1)
+        host = urlsplit(server.base_url).netloc
         assert check.condition == (
-            "the answer is consistent with 'Marie Curie' (judged by j, majority of 3)"
+            f"the answer is consistent with 'Marie Curie' (judged by j at {host}, majority of 3)"
         )
         sent = [json.loads(body["messages"][-1]["content"]) for body in server.requests]
         assert {each["truth"] for each in sent} == {"Marie Curie"}

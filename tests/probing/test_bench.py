@@ -39,6 +39,7 @@ from rag_rule_explainer import (
 from rag_rule_explainer.predicates import AllOf, Predicate, remembered_name
 from rag_rule_explainer.predicates.judge.jury import Asked, jury_of
 from rag_rule_explainer.predicates.judge.protocol import Matter
+from rag_rule_explainer.probing.backlog import together
 from rag_rule_explainer.probing.bench import MALFORMED, Bench
 from rag_rule_explainer.probing.bill import Bill
 from rag_rule_explainer.probing.limits import LimitReached
@@ -478,8 +479,9 @@ class TestLoops:
         bench.open()
         jury, matter = jury_of(judge, None, 1, 1), Matter("The answer is good", "?")
         with pytest.raises(LimitReached, match="interrupted"):
-            await bench.together(
-                partial(bench.judgement, Asked(jury, matter, f"good {n}", None, n)) for n in range(9)
+            await together(
+                (partial(bench.judgement, Asked(jury, matter, f"good {n}", None, n)) for n in range(9)),
+                needed=False,
             )
         assert sizes == [1]
         # What a probe in flight needs is still asked for.

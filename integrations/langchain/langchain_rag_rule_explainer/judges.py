@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
+from rag_rule_explainer.predicates.judge import judge_name_of
 
 from .reading import tokens
 from .watching import Watch, watching
@@ -44,6 +45,8 @@ class ChatModelJudge:
 
     model: BaseChatModel
     judge_name: str | None
+    model_name: str | None
+    """What it is called in a table of prices."""
     _asked: Runnable[Any, Any] = field(repr=False)
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
@@ -74,10 +77,13 @@ class ChatModelJudge:
 def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -> ChatModelJudge:
     """The model as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
-    ``name``: says which judge it is; by default the model's own name. ``structured``: what else
-    ``with_structured_output`` is to be told, such as ``method="function_calling"`` or ``strict=True``; a
-    model that knows no structured output is asked for JSON in words. It is asked through ``invoke`` in
-    worker threads, so any event loop will do. Raises InvalidInput for what is no chat model.
+    ``name``: says which judge it is, and what it says is stored under it: change it with the judge. By
+    default it is made of the model's own name, the host that is asked, the temperature, the seed and
+    what else decides what it says, and never of a key; a model without a name has none. ``structured``:
+    what else ``with_structured_output`` is to be told, such as ``method="function_calling"`` or
+    ``strict=True``; a model that knows no structured output is asked for JSON in words. It is asked
+    through ``invoke`` in worker threads, so any event loop will do. Raises InvalidInput for what is no
+    chat model.
     """
     if not hasattr(model, "with_structured_output"):
         raise InvalidInput(f"the judge is {type(model).__name__}; give a LangChain chat model")
@@ -87,7 +93,9 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
         asked: Runnable[Any, Any] = model.with_structured_output(_SCHEMA, include_raw=True, **structured)
     except NotImplementedError:
         asked = model
-    return ChatModelJudge(model, name or told, asked)
+    plain = (each for each in sorted(structured.items()) if isinstance(each[1], (str, int)))
+    said = [f"{option} {value}" for option, value in plain]
+    return ChatModelJudge(model, name or judge_name_of(model, told, *said), told, asked)
 
 
 def _content(raw: Any) -> object:

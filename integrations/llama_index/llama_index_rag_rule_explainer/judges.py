@@ -6,6 +6,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
+from rag_rule_explainer.predicates.judge import judge_name_of
 
 from .watching import Watch, spent_on, watched_by
 
@@ -16,6 +17,8 @@ class LLMJudge:
 
     llm: LLM
     judge_name: str | None
+    model_name: str | None
+    """What it is called in a table of prices."""
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
         """What the LLM said, as it said it. Raises what the LLM raises."""
@@ -42,10 +45,13 @@ class LLMJudge:
 def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
     """The LLM as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
-    ``name``: says which judge it is; by default the LLM's own name. It is asked through ``chat`` in
-    worker threads, so any event loop will do. Raises InvalidInput for what is no LLM.
+    ``name``: says which judge it is, and what it says is stored under it: change it with the judge. By
+    default it is made of the model's own name, the host that is asked, the temperature, the seed and
+    what else decides what it says, and never of a key; an LLM without a name has none. It is asked
+    through ``chat`` in worker threads, so any event loop will do. Raises InvalidInput for what is no LLM.
     """
     if not isinstance(llm, LLM):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the judge is {type(llm).__name__}; give a LlamaIndex LLM")
     told = llm.metadata.model_name
-    return LLMJudge(llm, name or (told if told and told != "unknown" else None))
+    known = told if told and told != "unknown" else None
+    return LLMJudge(llm, name or judge_name_of(llm, known), known)

@@ -2,6 +2,7 @@
 
 from .judged import JudgedBy, judged
 from .jury import Jury
+from .naming import judge_name_of
 from .protocol import Candidate, Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "JudgedBy",
     "Jury",
     "Matter",
+    "judge_name_of",
     "judged",
 ]

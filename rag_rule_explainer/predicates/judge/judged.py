@@ -12,7 +12,7 @@ from ..combine import both, either, opposite
 from ..protocol import Judged
 from .jury import BATCH, Asked, Jury, judgement_of, jury_of
 from .protocol import Matter
-from .request import EDITION, LONGEST
+from .request import EDITION, INSTRUCTIONS, LONGEST
 
 SAME = "is equivalent to the truth: it gives the same final answer as the truth expresses"
 """The criterion of those that are asked whether two answers say the same."""
@@ -28,7 +28,7 @@ def stored_name(jury: Jury, *parts: str) -> str | None:
     """
     if jury.name is None:
         return None
-    terms = [str(EDITION), str(LONGEST), jury.name, str(jury.samples), *parts]
+    terms = [str(EDITION), INSTRUCTIONS, str(LONGEST), jury.name, str(jury.samples), *parts]
     content = "".join(f"{len(term)}:{term}" for term in terms)
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"judge {jury.name}: {shortened(parts[0], 80)} [{digest}]"
@@ -99,6 +99,8 @@ def judged(
 
     Identical answers to a question are judged once, or ``judge_samples`` times, and the majority counts.
     Up to ``batch`` answers that wait at the same moment are judged in one request; nobody waits for more.
+    So are the samples of a vote, as many as it takes at the least to decide it, then those that it takes
+    after these.
     With a store, the answers found there are judged together beforehand, and each is paid once.
     ``judge_name``: names a judge that is a function, so that what it says can be stored; change it with
     the function.

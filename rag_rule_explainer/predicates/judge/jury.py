@@ -38,6 +38,12 @@ class Jury:
     samples: int = 1
     batch: int = BATCH
 
+    @property
+    def priced_as(self) -> str:
+        """The model's name in a table of prices, where its replies do not tell it; "" if nobody does."""
+        told: object = getattr(self.judge, "model_name", None)
+        return told if isinstance(told, str) else self.name or ""
+
     def __str__(self) -> str:
         times = f", majority of {self.samples}" if self.samples > 1 else ""
         return f"judged by {self.name or 'a function'}{times}"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import sys
 from collections.abc import Callable
 from math import ceil
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from langchain_rag_rule_explainer import OfflineChatModel, RuleExplainer, judge_of
+from pydantic import SecretStr
 
 from rag_rule_explainer import (
     Explainer,
@@ -279,3 +282,74 @@ def test_the_same_model_is_the_same_judge() -> None:
 def test_what_is_no_chat_model() -> None:
     with pytest.raises(InvalidInput, match="give a LangChain chat model"):
         judge_of(lambda _: "yes")  # type: ignore[arg-type]
+
+
+class TestNames:
+    """What is stored under a judge's name is that judge's alone."""
+
+    def model(self, **settings: Any) -> ChatOpenAI:
+        given: dict[str, Any] = {"model": "gpt-4o", "api_key": SecretStr("sk-secret"), **settings}
+        return ChatOpenAI(**given)
+
+    def test_they_tell_what_decides_and_nothing_secret(self) -> None:
+        told = {
+            "gpt-4o at api.openai.com": self.model(),
+            "gpt-4o at api.openai.com, temperature 0, seed 7": self.model(temperature=0.0, seed=7),
+            "gpt-4o at host.example:8443, temperature 0.5": self.model(
+                temperature=0.5, base_url="https://sk-user:sk-word@host.example:8443/sk-path/v1?key=sk-2"
+            ),
+            "o3 at api.openai.com, top_k 3, reasoning effort low": self.model(
+                model="o3", reasoning_effort="low", model_kwargs={"top_k": 3}
+            ),
+            "gpt-4o at x.openai.azure.com, deployment d": AzureChatOpenAI(
+                model="gpt-4o",
+                azure_deployment="d",
+                azure_endpoint="https://x.openai.azure.com",
+                api_key=SecretStr("sk-secret"),
+                api_version="2024-06-01",
+            ),
+        }
+        assert [judge_of(model).judge_name for model in told.values()] == [*told]
+        called = judge_of(self.model(), method="function_calling", strict=True)
+        assert called.judge_name == "gpt-4o at api.openai.com, method function_calling, strict True"
+        assert judge_of(self.model(), "mine").judge_name == "mine"
+        named = judged("is good", self.model(temperature=1))
+        assert str(named) == "the answer is good (judged by gpt-4o at api.openai.com, temperature 1)"
+
+    def test_another_judge_is_asked_anew(self, tmp_path: Path) -> None:
+        store = Store(str(tmp_path / "answers.db"), "tests")
+        few = SOURCES[:2]
+
+        def paid(model: ChatOpenAI) -> int:
+            explainer = Explainer(forty_answers, predicate=judged("brings news", model), store=store)
+            return explainer.explain("What news?", few).counts.judge_requests
+
+        with (
+            OpenAIServer(judging(is_good)) as one,
+            OpenAIServer(judging(is_good)) as other,
+            chat_model(one.base_url) as model,
+            chat_model(other.base_url) as elsewhere,
+        ):
+            warm = model.model_copy(update={"temperature": 1.0})
+            seeded = model.model_copy(update={"seed": 7})
+            newer = model.model_copy(update={"model_name": "newer"})
+            judges = (model, warm, seeded, newer, elsewhere)
+            assert all(paid(judge) for judge in judges)
+            assert not any(paid(judge) for judge in judges)
+        close_all()
+
+    def test_another_prompt_is_another_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        predicate = judged("is good", self.model())
+        before = predicate.remembered_as
+        assert before == judged("is good", self.model()).remembered_as
+        # By its name, as the package has a function of that name.
+        room = sys.modules["rag_rule_explainer.predicates.judge.judged"]
+        monkeypatch.setattr(room, "INSTRUCTIONS", "Judge.")
+        assert before != predicate.remembered_as
+
+    def test_the_price_is_that_of_the_model(self) -> None:
+        predicate = judged("is good", self.model(temperature=0))
+        explainer = Explainer(predicate=predicate, prices={"gpt-4o": Price(1.0, 1.0)})
+        estimate = explainer.estimate("?", ["a source"]).judge
+        assert estimate is not None
+        assert estimate.cost

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from llama_index.llms.openai import OpenAI
 from llama_index_rag_rule_explainer import OfflineLLM, RuleExplainer, judge_of
 
 from rag_rule_explainer import Explainer, InvalidInput, Price, judged, same_answer
@@ -38,7 +39,7 @@ def test_a_thousand_probes_with_forty_answers_cost_forty_judgements() -> None:
     contents = [body["messages"][-1]["content"] for body in server.requests]
     assert sum(len(json.loads(content)["candidates"]) for content in contents) == DISTINCT
     assert {body["messages"][0]["content"] for body in server.requests} == {INSTRUCTIONS}
-    assert "judged by gpt-4o-mini" in explanation.retention_rules[0].rule
+    assert "judged by gpt-4o-mini at 127.0.0.1:" in explanation.retention_rules[0].rule
 
 
 def test_the_replays_tokens_and_the_judges_are_told_apart() -> None:
@@ -95,3 +96,18 @@ def test_the_same_llm_is_the_same_judge() -> None:
 def test_what_is_no_llm() -> None:
     with pytest.raises(InvalidInput, match="give a LlamaIndex LLM"):
         judge_of(lambda _: "yes")  # type: ignore[arg-type]
+
+
+def test_a_name_tells_what_decides_and_nothing_secret() -> None:
+    def name(**settings: Any) -> str | None:
+        given: dict[str, Any] = {"model": "gpt-4o", "api_key": "sk-secret", **settings}
+        return judge_of(OpenAI(**given)).judge_name
+
+    assert name() == "gpt-4o at api.openai.com, temperature 0.1"
+    assert name(temperature=0.7) == "gpt-4o at api.openai.com, temperature 0.7"
+    # What is given beside the fields is what is sent.
+    more = {"seed": 7, "temperature": 0.5}
+    assert name(additional_kwargs=more) == "gpt-4o at api.openai.com, temperature 0.5, seed 7"
+    base = "https://sk-user:sk-word@host.example:8443/sk-path/v1?key=sk-2"
+    assert name(api_base=base) == "gpt-4o at host.example:8443, temperature 0.1"
+    assert judge_of(OpenAI(model="gpt-4o", api_key="sk-secret"), "mine").judge_name == "mine"

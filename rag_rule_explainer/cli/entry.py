@@ -1,0 +1,32 @@
+"""How ``rag-rules`` is entered, and how any error ends: one line, exit code 2."""
+
+import sys
+from collections.abc import Sequence
+
+from typer.exceptions import Abort, TyperException
+
+from ..errors import RagRuleError
+from ..printable import shortened
+from .app import app
+from .terminal import say
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff`` says."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except RagRuleError as error:
+        say(f"rag-rules: {shortened(str(error), 1200)}")
+        sys.exit(2)
+    except TyperException as error:
+        say(f"rag-rules: {_told(error).rstrip('.')}. See rag-rules --help.")
+        sys.exit(2)
+    except (KeyboardInterrupt, Abort):
+        say("rag-rules: interrupted")
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: TyperException) -> str:
+    told = getattr(error, "format_message", None)
+    return str(told() if callable(told) else error)

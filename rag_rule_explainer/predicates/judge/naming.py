@@ -1,0 +1,72 @@
+"""What a model is called as a judge: by all that decides what it says, and nothing that is secret."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from ...printable import printable
+
+_ENDPOINTS = (
+    "root_client.base_url",  # where an OpenAI client really goes, whatever the environment says
+    "base_url",
+    "api_base",
+    "openai_api_base",
+    "azure_endpoint",
+    "anthropic_api_url",
+    "groq_api_base",
+    "endpoint_url",
+    "endpoint",
+    "region_name",
+)
+"""Where models of both frameworks keep it; the first that is there counts."""
+_SETTINGS = {
+    "deployment_name": "deployment",
+    "engine": "deployment",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "seed": "seed",
+    "reasoning_effort": "reasoning effort",
+}
+_MORE_SETTINGS = ("model_kwargs", "additional_kwargs")
+
+
+def judge_name_of(model: object, model_name: str | None, *more: str) -> str | None:
+    """Such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None for a model without a name.
+
+    Of an endpoint, its host and port: a path, a query and a user may hold what is secret. Settings that
+    are not set are left to the endpoint, and not told. ``more``: what else is to be told.
+    """
+    if not model_name:
+        return None
+    endpoint = next((host for path in _ENDPOINTS if (host := _host(_at(model, path)))), None)
+    place = f" at {endpoint}" if endpoint else ""
+    return printable(", ".join([f"{model_name}{place}", *_settings(model), *more]))
+
+
+def _settings(model: object) -> Iterator[str]:
+    others = [getattr(model, name, None) for name in _MORE_SETTINGS]
+    mappings = [cast("Mapping[str, object]", each) for each in others if isinstance(each, Mapping)]
+    for name, word in _SETTINGS.items():
+        values = (getattr(model, name, None), *(each.get(name) for each in mappings))
+        # What is given beside the fields is what is sent.
+        value = next((each for each in reversed(values) if each is not None), None)
+        if isinstance(value, (int, float)):
+            yield f"{word} {value:g}" if isinstance(value, float) else f"{word} {value}"
+        elif isinstance(value, str) and value:
+            yield f"{word} {value}"
+
+
+def _at(model: object, path: str) -> Any:
+    for name in path.split("."):
+        model = getattr(model, name, None)
+    return model
+
+
+def _host(url: object) -> str | None:
+    text = "" if url is None else str(url)
+    with suppress(ValueError):  # a port that is none
+        parts = urlsplit(text if "//" in text else f"//{text}")
+        return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
+    return None
