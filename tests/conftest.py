@@ -1,10 +1,12 @@
 """What every test may rely on."""
 
 import asyncio
+import gc
 import ipaddress
 import os
 import socket
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,24 @@ settings.register_profile("shared", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "shared")
 
+# Every client of a model endpoint reads the certificates of all the world, which takes longer than what most
+# tests ask of it; here they speak to loopback only, and not encrypted. This is a folder without any.
+os.environ.pop("SSL_CERT_FILE", None)
+_no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
+os.environ["SSL_CERT_DIR"] = _no_certificates.name
+
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported for all tests is looked at once, not by every later collection of garbage."""
+    gc.disable()
+    collected = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.fixture(autouse=True)
