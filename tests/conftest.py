@@ -19,8 +19,8 @@ settings.register_profile("shared", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "shared")
 
-# Every client of a model endpoint reads the certificates of all the world, which takes longer than what most
-# tests ask of it; here they speak to loopback only, and not encrypted. This is a folder without any.
+# Every client of a model endpoint reads the certificates of all the world, which takes longer than what
+# most tests ask of it; here they speak to loopback only, and not encrypted. A folder without any:
 os.environ.pop("SSL_CERT_FILE", None)
 _no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
 os.environ["SSL_CERT_DIR"] = _no_certificates.name
