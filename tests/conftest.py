@@ -5,6 +5,7 @@ import gc
 import ipaddress
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -24,6 +25,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "shared")
 os.environ.pop("SSL_CERT_FILE", None)
 _no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
 os.environ["SSL_CERT_DIR"] = _no_certificates.name
+
+# The tests start this package in dozens of other processes: it is compiled once, not by each of them.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
