@@ -33,6 +33,13 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: many tests wait for another process, a server, or a deadline."""
+    known = hasattr(os, "sched_getaffinity")
+    return (len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported for all tests is looked at once, not by every later collection of garbage."""

@@ -252,7 +252,7 @@ def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
 def test_what_is_no_application_or_fails_is_told_in_one_line(
     rag_rules: RagRules, app: str, said: str
 ) -> None:
-    run = rag_rules(*asked(app))
+    run = rag_rules(*asked(app), "--retries", 0)
     assert run.code == 2
     assert run.err.splitlines()[-1].startswith("rag-rules: ")
     assert said in run.err.splitlines()[-1]

@@ -62,7 +62,7 @@ def test_that_the_loop_stood_still_is_no_replays_fault(hangs: bool) -> None:
     async def replay(_question: str, sources: Sequence[Source]) -> str:
         shown = "".join(source.id for source in sources)
         # Whoever else has the loop gives it back when all is in, and late.
-        asyncio.get_running_loop().call_soon(time.sleep, 0.3)
+        asyncio.get_running_loop().call_soon(time.sleep, 0.2)
         await (forever() if hangs and shown == "ab" else asyncio.sleep(0.05))
         return "yes" if "a" in shown else "no"
 
