@@ -35,7 +35,7 @@ DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: many tests wait for another process, a server, or a deadline."""
+    """One more than there are processors: many tests wait for another process or for a deadline."""
     known = hasattr(os, "sched_getaffinity")
     return (len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1) + 1
 
