@@ -1,10 +1,13 @@
 """What every test may rely on."""
 
 import asyncio
+import gc
 import ipaddress
 import os
 import socket
-from collections.abc import Iterator
+import sys
+import tempfile
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,35 @@ settings.register_profile("shared", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "shared")
 
+# Every client of a model endpoint reads the certificates of all the world, which takes longer than what
+# most tests ask of it; here they speak to loopback only, and not encrypted. A folder without any:
+os.environ.pop("SSL_CERT_FILE", None)
+_no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
+os.environ["SSL_CERT_DIR"] = _no_certificates.name
+
+# The tests start this package in dozens of other processes: it is compiled once, not by each of them.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: many tests wait for another process or for a deadline."""
+    known = hasattr(os, "sched_getaffinity")
+    return (len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported for all tests is looked at once, not by every later collection of garbage."""
+    gc.disable()
+    collected = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.fixture(autouse=True)

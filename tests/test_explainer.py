@@ -21,6 +21,7 @@ from rag_rule_explainer import (
     InvalidInput,
     Judgement,
     Limits,
+    Retries,
     RuleKind,
     Settings,
     Source,
@@ -237,9 +238,9 @@ def test_a_failing_replay_is_unknown_and_no_rule_rests_on_it() -> None:
             return TimeoutError("the model hung")
         return "calcium" if "D1" in ids else "no"
 
-    explanation = Explainer(ScriptedReplay(script), predicate=contains("calcium")).explain(
-        "?", sources(3)
-    )
+    retries = Retries(first_wait=0.01)
+    explainer = Explainer(ScriptedReplay(script), predicate=contains("calcium"), retries=retries)
+    explanation = explainer.explain("?", sources(3))
     assert not explanation.complete
     assert [f.sources for f in explanation.retention_rules] == [("D1", "D3")]
     assert explanation.retention_rules[0].minimal is None

@@ -224,12 +224,14 @@ def records() -> list[dict[str, Any]]:
 class TestHotpotQA:
     """How many of 200 questions are answered word for word, and from which paragraphs."""
 
+    @pytest.mark.slow
     def test_enough_are_answered_from_all_ten(self, records: list[dict[str, Any]]) -> None:
         assert exact(records, keep=(True, False)) >= 44
 
     def test_more_from_the_two_necessary_ones(self, records: list[dict[str, Any]]) -> None:
         assert exact(records, keep=(True,)) >= 46
 
+    @pytest.mark.slow
     def test_and_few_from_the_rest(self, records: list[dict[str, Any]]) -> None:
         assert exact(records, keep=(False,)) <= 9
 

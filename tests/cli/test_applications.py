@@ -167,6 +167,7 @@ def test_an_engine_is_explained_by_brought_documents_and_by_an_incident(
     assert all("leaflet" in probe.kept for probe in again.probes)
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_program_of_its_own() -> None:
     run = finished(subprocess_of(*asked("tower_app:chain")))
     assert rules_of(explanation_of(run)) == RULES
@@ -251,7 +252,7 @@ def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
 def test_what_is_no_application_or_fails_is_told_in_one_line(
     rag_rules: RagRules, app: str, said: str
 ) -> None:
-    run = rag_rules(*asked(app))
+    run = rag_rules(*asked(app), "--retries", 0)
     assert run.code == 2
     assert run.err.splitlines()[-1].startswith("rag-rules: ")
     assert said in run.err.splitlines()[-1]

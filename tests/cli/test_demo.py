@@ -1,14 +1,25 @@
 """``rag-rules demo``."""
 
+import io
+from contextlib import redirect_stderr, redirect_stdout
+
 import pytest
 
+from rag_rule_explainer.cli import main
 from rag_rule_explainer.cli.stories import STORIES
 from tests.cli.runs import Run, finished, subprocess_of
 
 
-@pytest.fixture(scope="module")
-def demo() -> Run:
-    return finished(subprocess_of("demo"))
+@pytest.fixture(
+    scope="module", params=["in this process", pytest.param("as a program", marks=pytest.mark.slow)]
+)
+def demo(request: pytest.FixtureRequest) -> Run:
+    if request.param == "as a program":
+        return finished(subprocess_of("demo"))
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+        main(["demo"])
+    return Run(end.value.code, out.getvalue(), err.getvalue())
 
 
 class TestDemo:

@@ -63,6 +63,7 @@ def test_exit_codes(
     assert run.err == ""
 
 
+@pytest.mark.slow
 def test_the_real_command_on_what_explain_printed(sources: Path, tmp_path: Path) -> None:
     files = tmp_path / "a.json", tmp_path / "b.json"
     for file, question in zip(files, (QUESTION, "What is served at noon?"), strict=True):

@@ -22,6 +22,8 @@ from tests.cli.runs import (
     subprocess_of,
 )
 
+AS_TEXT_AND_AS_JSON = [(), pytest.param(("--json",), marks=pytest.mark.slow)]
+
 
 class TestJson:
     def test_stdout_is_one_explanation_and_nothing_else(self, rag_rules: RagRules, sources: Path) -> None:
@@ -107,7 +109,7 @@ class TestProcess:
         assert "\x1b[1m" in run.out
         assert "\x1b" not in run.err
 
-    @pytest.mark.parametrize("more", [(), ("--json",)])
+    @pytest.mark.parametrize("more", AS_TEXT_AND_AS_JSON)
     def test_an_encoding_that_cannot_say_everything_is_no_obstacle(
         self, tmp_path: Path, more: tuple[str, ...]
     ) -> None:
@@ -116,7 +118,7 @@ class TestProcess:
         assert run.code == 0
         assert r"\u03a9mega" in run.out
 
-    @pytest.mark.parametrize("more", [(), ("--json",)])
+    @pytest.mark.parametrize("more", AS_TEXT_AND_AS_JSON)
     def test_a_reader_that_leaves_early_ends_it_quietly(
         self, tmp_path: Path, more: tuple[str, ...]
     ) -> None:
@@ -131,7 +133,7 @@ class TestProcess:
         assert probes_told(complaint) == [1, 2]
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
-    @pytest.mark.parametrize("more", [(), ("--json",)])
+    @pytest.mark.parametrize("more", AS_TEXT_AND_AS_JSON)
     def test_a_full_disk_is_told_in_one_line(self, tmp_path: Path, more: tuple[str, ...]) -> None:
         file = jsonl(tmp_path / "s.jsonl", {"text": "one"})
         with Path("/dev/full").open("w") as full:

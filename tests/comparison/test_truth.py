@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_rule_explainer import Comparison, Explanation, Finding, Limits, RuleKind, diff
@@ -124,6 +124,7 @@ def test_what_is_lost_and_gained_is_so(
     assert all(line.isprintable() for line in str(comparison).split("\n"))
 
 
+@settings(max_examples=50)
 @given(truths, truths, caps, caps)
 def test_so_it_is_where_the_sources_differ(
     a: Truth, b: Truth, cap_a: int | None, cap_b: int | None
@@ -139,6 +140,7 @@ def test_so_it_is_where_the_sources_differ(
         )
 
 
+@settings(max_examples=50)
 @given(truths, truths, caps, caps)
 def test_turned_around_what_was_lost_is_gained(
     a: Truth, b: Truth, cap_a: int | None, cap_b: int | None
@@ -165,6 +167,7 @@ def test_nothing_differs_from_itself(a: Truth, cap: int | None, miner: str, smal
     assert comparison.fails() is (False if explanation.complete else None)
 
 
+@settings(max_examples=50)
 @given(truths, truths)
 def test_all_rules_compare_like_the_minimal_ones(a: Truth, b: Truth) -> None:
     comparison = diff(of(a, "abcd", minimal=False), of(b, "abcd"))

@@ -152,7 +152,7 @@ class TestRealTerminal:
         plain = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", written)
         return [line for line in re.split(r"[\r\n]+", plain) if line]
 
-    @pytest.mark.parametrize("width", [80, 40])
+    @pytest.mark.parametrize("width", [pytest.param(80, marks=pytest.mark.slow), 40])
     def test_it_is_drawn_and_leaves_the_end(self, width: int) -> None:
         written = self.run(width, "well", 6)
         lines = self.lines(written)

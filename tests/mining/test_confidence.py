@@ -24,7 +24,7 @@ def confidence(kind: RuleKind, lattice: Lattice, holds: set[Mask], antecedent: M
     return Fraction(sum(mask in holds for mask in under), len(under))
 
 
-@pytest.mark.parametrize("size", range(5))
+@pytest.mark.parametrize("size", [*range(4), pytest.param(4, marks=pytest.mark.slow)])
 def test_the_sums_of_every_function_of_up_to_four_units(size: int) -> None:
     subsets = 1 << size
     for function in range(1 << subsets):

@@ -182,7 +182,11 @@ PAUSING = """
 @pytest.mark.parametrize(
     ("how", "timeout", "interrupts"),
     # In a pause the first one ends it: a second one would come too late to abort anything.
-    [("raise Busy", "None", 1), ("time.sleep(3600)", "1.5", 1), ("time.sleep(3600)", "600", 2)],
+    [
+        ("raise Busy", "None", 1),
+        pytest.param("time.sleep(3600)", "1.5", 1, marks=pytest.mark.slow),
+        ("time.sleep(3600)", "600", 2),
+    ],
 )
 def test_ctrl_c_in_a_pause_and_while_a_replay_hangs(how: str, timeout: str, interrupts: int) -> None:
     started = time.monotonic()

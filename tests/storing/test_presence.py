@@ -24,6 +24,10 @@ from tests.storing.asking import among_others, answered, answers, change, claime
 NUMBERS = 40
 TURNS = [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in range(1, 6))]
 """Each at other moments."""
+on_a_server_as_well = pytest.mark.parametrize(
+    "url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
+)
+"""A server has nobody who is alone at it: there, it is what other tests say already."""
 STORED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NOT NULL"
 CLAIMED = "SELECT count(*) FROM rag_rules_answers WHERE answer IS NULL"
 
@@ -278,6 +282,7 @@ def told_by(maker: "subprocess.Popen[str]") -> str:
     return told
 
 
+@on_a_server_as_well
 @pytest.mark.parametrize("turn", TURNS)
 def test_processes_that_come_at_any_time_pay_each_answer_once(url: str, turn: int) -> None:
     store, chance = Store(url, "tests"), random.Random(turn)
@@ -292,6 +297,7 @@ def test_processes_that_come_at_any_time_pay_each_answer_once(url: str, turn: in
     assert rows(store, STORED) == [(NUMBERS,)]
 
 
+@on_a_server_as_well
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("killed", [0, 1])
 def test_whoever_is_killed_holds_nobody_up(url: str, turn: int, killed: int) -> None:

@@ -22,6 +22,13 @@ from tests.storing.asking import (
     within,
 )
 
+beside_other_processes = pytest.mark.parametrize(
+    "store",
+    ["sqlite-alone", pytest.param("sqlite-among", marks=pytest.mark.slow), "postgresql"],
+    indirect=True,
+)
+"""Who is alone has company as soon as another process comes."""
+
 HOLDING = """
 async def main():
     claim = await claimed(answers(store), 1)
@@ -44,6 +51,7 @@ asyncio.run(main())
 """
 
 
+@beside_other_processes
 def test_two_processes_at_a_fresh_store_pay_each_answer_once(store: Store) -> None:
     both = [process(ASKING, store, name) for name in ("one", "two")]
     for each in both:
@@ -59,6 +67,7 @@ def test_two_processes_at_a_fresh_store_pay_each_answer_once(store: Store) -> No
     assert told_one.count("one") == int(paid_one)
 
 
+@beside_other_processes
 async def test_a_claim_of_another_process_is_waited_for_until_it_is_killed(store: Store) -> None:
     other = process(HOLDING, store)
     assert other.stdout
@@ -74,12 +83,14 @@ async def test_a_claim_of_another_process_is_waited_for_until_it_is_killed(store
     await waiting.result().put(Answer("made after all"), None)
 
 
+@beside_other_processes
 async def test_a_process_that_ends_gives_its_claims_back(store: Store) -> None:
     other = process(HOLDING, store)
     other.communicate("", timeout=30)
     assert rows(store, "SELECT * FROM rag_rules_answers") == []
 
 
+@beside_other_processes
 async def test_a_fork_opens_a_store_of_its_own(store: Store) -> None:
     code = """
 async def main(number):

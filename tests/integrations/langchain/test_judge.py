@@ -70,7 +70,7 @@ def test_a_thousand_probes_with_forty_answers_cost_forty_judgements_live() -> No
     assert first["response_format"]["type"] == "json_schema"
 
 
-@pytest.mark.parametrize("batch", [6, 20])
+@pytest.mark.parametrize("batch", [6, pytest.param(20, marks=pytest.mark.slow)])
 def test_stored_answers_cost_one_request_a_batch(tmp_path: Path, batch: int) -> None:
     store = Store(str(tmp_path / "answers.db"), "tests")
     explained(contains("good"), store=store)
@@ -109,7 +109,7 @@ def spoilt(body: dict[str, Any], draw: random.Random) -> str | Completion:
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_malformed_replies_never_become_verdicts(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
 

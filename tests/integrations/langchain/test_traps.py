@@ -16,7 +16,7 @@ from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.watching import CUT_OFF, EMPTY, HALF
 
-from rag_rule_explainer import BaselineFailed, Explanation, SourceLeak
+from rag_rule_explainer import BaselineFailed, Explanation, Retries, SourceLeak
 from rag_rule_explainer.testing import Completion, OpenAIServer
 from tests.integrations.known import BAD, TEXTS, omission, retention, sets
 from tests.integrations.langchain.chains import Counting
@@ -70,7 +70,7 @@ def test_a_baseline_that_is_half_a_stream_is_no_answer_to_explain() -> None:
         chat.streaming = True
         app = retriever_of() | joined | (lambda text: chat.invoke(text))
         with pytest.raises(BaselineFailed, match="without a finish_reason"):
-            RuleExplainer(app).explain("?")
+            RuleExplainer(app, retries=Retries(first_wait=0.01)).explain("?")
 
 
 @pytest.mark.parametrize("awaiting", [False, True])
