@@ -150,6 +150,7 @@ class TestBorder:
         assert explanation.counts.replays <= replays
         settled = replays >= 30
         assert explanation.complete == settled
+        assert "is true" not in as_text(explanation)
         for rule in explanation.retention_rules:
             own = [probe for probe in explanation.probes if probe.kept == rule.sources]
             assert rule.claim == ("voted" if any(probe.votes for probe in own) else "unverified")
@@ -167,7 +168,7 @@ class TestBorder:
         noise = Noise(samples=12, vote="sequential")
         explanation = explained(wavering, noise)
         assert not explanation.complete
-        assert "undecided after 12 samples: 6 for it, 6 against" in explanation.unresolved[0].reason
+        assert "undecided after 10 samples: 5 for it, 5 against" in explanation.unresolved[0].reason
         assert ("D2", "D5") not in found(explanation)
 
 
@@ -265,6 +266,26 @@ class TestConfidence:
             "confidence 93.7 %: held on 15 of 16 subsets, majority of 3 on every subset"
         )
 
+    def test_all_rules_say_which_of_them_are_minimal(self) -> None:
+        explanation = explained(
+            Noisy(lambda ids: "D1" in ids), Noise(min_confidence=0.9), 3, minimal=False
+        )
+        told = {rule.sources: rule.minimal for rule in explanation.retention_rules}
+        assert told.pop(("D1",)) is True
+        assert told == dict.fromkeys([("D1", "D2"), ("D1", "D3"), ("D1", "D2", "D3")], False)
+
+    def test_a_rule_is_not_minimal_above_one_with_two_sources_fewer(self) -> None:
+        breaking = [{"D1", "D2"}, {"D1", "D3"}]
+        explanation = explained(
+            Noisy(lambda ids: "D1" in ids and set(ids) not in breaking),
+            Noise(min_confidence=0.5),
+            3,
+            minimal=False,
+        )
+        told = {rule.sources: rule.minimal for rule in explanation.retention_rules}
+        assert told[("D1",)] is True
+        assert told[("D1", "D2", "D3")] is False
+
     def test_too_many_sources_are_refused(self) -> None:
         with pytest.raises(TooManySources, match="at most 12 sources"):
             explained(Noisy(pair), Noise(min_confidence=0.9), size=13)
@@ -350,10 +371,11 @@ class TestCorners:
         assert len(replay.asked) == explanation.counts.replays
 
     def test_what_is_answered_without_the_application_needs_no_votes(self) -> None:
-        explanation = explained(Noisy(lambda _: True), BORDER, size=3, answer_without_sources="yes")
-        (rule,) = explanation.retention_rules
-        assert (rule.sources, rule.claim) == ((), "voted")
-        assert explanation.complete
+        for noise in (BORDER, Noise(samples=3, vote="every")):
+            explanation = explained(Noisy(lambda _: True), noise, size=3, answer_without_sources="yes")
+            (rule,) = explanation.retention_rules
+            assert (rule.sources, rule.claim) == ((), "voted")
+            assert explanation.complete
 
     async def test_nothing_more_is_sampled_after_a_stop(self) -> None:
         replay = Noisy(pair)

@@ -211,6 +211,12 @@ def as_predicate(given: PredicateLike) -> Predicate:
 
     Raises InvalidInput for what cannot be called or, having a memo key, cannot be hashed.
     """
+    if _is_uncalled(given):
+        name = getattr(given, "__name__", type(given).__name__)
+        raise InvalidInput(
+            f"the predicate is {name} itself, which makes one; call it, as in same_answer() or "
+            "contains('calcium')"
+        )
     if isinstance(given, Predicate):
         return _hashable(given)
     if not callable(given):
@@ -219,6 +225,13 @@ def as_predicate(given: PredicateLike) -> Predicate:
             "of a Case that returns True or False"
         )
     return _hashable(Function(given))
+
+
+def _is_uncalled(given: object) -> bool:
+    """True for a class, and for what makes predicates here."""
+    return isinstance(given, type) or (
+        inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
+    )
 
 
 def _folded(

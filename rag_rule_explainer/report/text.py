@@ -163,11 +163,9 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
         )
         yield Text(f"  complete: {rest}", style="green")
     else:
-        why = explanation.why_incomplete
-        yield Text(
-            f"  not complete ({shortened(printable(why), 300)}): what is shown is true, more may exist",
-            style="yellow",
-        )
+        why = shortened(printable(explanation.why_incomplete), 300)
+        shown = "" if explanation.voted else "what is shown is true, "
+        yield Text(f"  not complete ({why}): {shown}more may exist", style="yellow")
 
 
 def _spent(whose: str, tokens: Mapping[str, int], cost: float | None) -> Iterator[Text]:

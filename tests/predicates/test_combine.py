@@ -18,14 +18,18 @@ from rag_rule_explainer import (
     InvalidInput,
     Judgement,
     Verdict,
+    cites,
     condition,
     contains,
     equals,
+    is_valid,
+    judged,
     same_answer,
 )
 from rag_rule_explainer.predicates import (
     AllOf,
     AnyOf,
+    Contains,
     Not,
     Predicate,
     as_predicate,
@@ -376,3 +380,9 @@ class TestAsPredicate:
 
         with pytest.raises(InvalidInput, match="Thawed cannot be hashed; make it a frozen dataclass"):
             as_predicate(Thawed(["a"]))
+
+
+@pytest.mark.parametrize("given", [contains, same_answer, cites, judged, is_valid, condition, Contains])
+def test_what_makes_predicates_is_none(given: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"the predicate is {given.__name__} itself.*call it"):
+        as_predicate(given)

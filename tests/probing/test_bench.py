@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -23,6 +23,7 @@ from rag_rule_explainer import (
     JudgeRequest,
     Limiter,
     Limits,
+    Noise,
     Price,
     Retries,
     Source,
@@ -91,6 +92,23 @@ class TestCost:
             DISTINCT % batch,
             DISTINCT,
         }
+
+    def test_nothing_is_judged_against_an_answer_that_is_outvoted(self, store: Store) -> None:
+        told = iter(["no news today", *["good news"] * 4])
+
+        async def replay(_question: str, sources: Sequence[Source]) -> str:
+            return next(told) if len(sources) == len(FEW) else f"bad news from {len(sources)}"
+
+        def outvoted(predicate: Predicate) -> Explanation:
+            noise = Noise(samples=5, vote="every")
+            return Explainer(replay, predicate=predicate, noise=noise, store=store).explain("?", FEW)
+
+        outvoted(contains("good"))
+        judge = OfflineJudge(["good"])
+        explanation = outvoted(same_answer(judge=judge))
+        assert explanation.baseline.text == "good news"
+        assert {request.matter.truth for request in judge.requests} == {"good news"}
+        assert len(judge.requests) == 1
 
     def test_a_rerun_with_a_store_pays_no_judge(self, store: Store) -> None:
         first = explained(judged("brings good news", OfflineJudge(["good"]), "a list"), store=store)
