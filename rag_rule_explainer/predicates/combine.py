@@ -13,6 +13,10 @@ from ..verdicts import Case, Judgement, Verdict
 from .inside import juries_in
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
+NOT_SO = "it is not so that"
+"""How the negation of a sentence begins that nobody can turn around."""
+_OPEN_ENDED = (NOT_SO, "at $")
+
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
     """``first & second``."""
@@ -276,10 +280,11 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """The part's clause, in brackets where it is joined the other way."""
+    """The part's clause, in brackets where it is joined the other way, or would take in what follows."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
-    return f"({part})" if isinstance(base, joint) else str(part)
+    clause = str(part)
+    return f"({clause})" if isinstance(base, joint) or clause.startswith(_OPEN_ENDED) else clause
 
 
 def _hashable(predicate: Predicate) -> Predicate:

@@ -45,9 +45,8 @@ class Majority:
             return Verdict.HOLDS
         if breaks > self.most - enough:
             return Verdict.BREAKS
-        return (
-            Verdict.UNKNOWN if self._lacking(holds, breaks) > self._left(holds, breaks, unknown) else None
-        )
+        too_late = self._lacking(holds, breaks) > self._left(holds, breaks, unknown)
+        return Verdict.UNKNOWN if too_late else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
         """Samples that decide if they all agree; at least 1."""

@@ -23,6 +23,7 @@ from rag_rule_explainer import (
     contains,
     equals,
     is_valid,
+    json_path,
     judged,
     same_answer,
 )
@@ -38,6 +39,7 @@ from rag_rule_explainer.predicates import (
     unwrapped,
 )
 from rag_rule_explainer.predicates.combine import both, either, opposite
+from rag_rule_explainer.testing import OfflineJudge
 
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
 BY_RANK = (BREAKS, UNKNOWN, HOLDS)
@@ -216,6 +218,16 @@ class TestClauses:
         joined = contains("zinc") & ~same_answer()
         assert str(joined) == "the answer contains 'zinc' and the answer changes"
         assert str(~joined) == "the answer does not contain 'zinc' or the answer stays the same"
+
+    def test_what_would_take_in_what_follows_stands_in_brackets(self) -> None:
+        criterion = judged("names a drug", OfflineJudge(), judge_name="J")
+        denied = "(it is not so that the answer names a drug (judged by J))"
+        assert str(~criterion & contains("a")) == f"{denied} and the answer contains 'a'"
+        assert str(~(criterion | contains("a"))) == f"{denied} and the answer does not contain 'a'"
+        assert str(~criterion) == denied[1:-1]
+        inside = json_path("$.dose", is_=contains("m"))
+        told = "(at $.dose, the answer contains 'm') or the answer contains 'a'"
+        assert str(inside | contains("a")) == told
 
     @given(PREDICATES)
     def test_what_a_clause_says_is_what_is_judged(self, predicate: Predicate) -> None:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil
+from typing import TypeAlias
 
 import pytest
 
@@ -84,13 +85,18 @@ def test_a_sequential_test_errs_no_more_often_than_it_may(share: float) -> None:
     assert wrong <= 0.02 / 0.98
 
 
-def tallies(count: Count) -> Iterator[tuple[int, int, int]]:
+Tally: TypeAlias = tuple[int, int, int]
+
+
+def tallies(count: Count) -> Iterator[Tally]:
     """Those after which it is still open."""
     most = range(count.most + 1)
-    return (tally for tally in product(most, repeat=3) if count.outcome(*tally) is None)
+    for tally in product(most, most, most):
+        if count.outcome(*tally) is None:
+            yield tally
 
 
-def more(tally: tuple[int, int, int], samples: int) -> Iterator[tuple[int, int, int]]:
+def more(tally: Tally, samples: int) -> Iterator[Tally]:
     """What so many more samples may make of a tally."""
     holds, breaks, unknown = tally
     for first, second in product(range(samples + 1), repeat=2):

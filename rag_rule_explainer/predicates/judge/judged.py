@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
-from ..combine import both, either, opposite
+from ..combine import NOT_SO, both, either, opposite
 from ..protocol import Judged
 from .jury import BATCH, Asked, Jury, judgement_of, jury_of
 from .protocol import Matter
@@ -65,7 +65,7 @@ class JudgedBy:
     @property
     def negation(self) -> str:
         """The clause of its negation."""
-        return f"it is not so that the answer {self._told}"
+        return f"{NOT_SO} the answer {self._told}"
 
     @property
     def _told(self) -> str:
