@@ -267,10 +267,20 @@ def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
 
 
 async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged) -> Judgement:
+    from .judge.protocol import JudgeFailed  # late: judges are combined here themselves
+
+    failure: JudgeFailed | None = None
     try:
         while True:
-            judged = steps.send(judged if isinstance(judged, Judgement) else await judged)
+            try:
+                judgement = judged if isinstance(judged, Judgement) else await judged
+            except JudgeFailed as failed:
+                # The others may decide without it; if not, it is asked again another time.
+                failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
+            judged = steps.send(judgement)
     except StopIteration as end:
+        if failure is not None and end.value.verdict is Verdict.UNKNOWN:
+            raise failure from None
         return end.value
 
 

@@ -471,6 +471,21 @@ class TestLoops:
         assert rules(explanation) == [("D1", "D3")]
         assert len(inner.requests) == explanation.counts.replays
 
+    @pytest.mark.parametrize("judge_comes", ["first", "last"])
+    def test_where_the_others_decide_a_judge_that_fails_is_not_missed(self, judge_comes: str) -> None:
+        def mute(request: JudgeRequest) -> dict[str, bool]:
+            return {each.id: True for each in request.candidates if "bad" not in each.answer}
+
+        is_good, is_new = judged("is good", mute), contains("good")
+        both = is_good & is_new if judge_comes == "first" else is_new & is_good
+        explanation = explained(both, FEW, limits=Limits(failures=None))
+        assert explanation.complete
+        assert rules(explanation) == [("D1", "D3")]
+        # Where they do not, it stays open, and is asked again by whoever wants it next.
+        open_yet = explained(is_good | is_new, FEW, limits=Limits(failures=None))
+        assert not open_yet.complete
+        assert rules(open_yet) == [("D1", "D3")]
+
     async def test_what_waits_for_a_slot_goes_together(self) -> None:
         judge, sizes = says(lambda request: (time.sleep(0.02), good(request))[1])
         bench = Bench(Limiter(1), Bill(Limits()), QUICK, asyncio.sleep, str)
@@ -522,6 +537,8 @@ class TestBadInput:
         [
             ({"criterion": " "}, "the criterion is"),
             ({"criterion": None}, "the criterion is"),
+            ({"criterion": " . "}, "the criterion is"),
+            ({"criterion": "The answer."}, "the criterion is"),
             ({"reference": ""}, "the reference is"),
             ({"reference": "x" * 200_001}, "give the part that matters"),
             ({"judge_samples": 0}, "judge_samples is 0"),

@@ -106,7 +106,8 @@ def judged(
     Answers are shown to the judge as data: see ``predicates.judge.request``. Raises InvalidInput for an
     empty criterion or reference, one that is too long, and what cannot judge.
     """
-    if not isinstance(criterion, str) or not criterion.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+    said = _said(criterion)
+    if not said:
         raise InvalidInput(
             f"the criterion is {criterion!r}; say what the answer is to do, such as 'names a drug'"
         )
@@ -118,11 +119,17 @@ def judged(
                 f"the reference has {len(reference):,} characters, and goes with every request; give the "
                 f"part that matters, at most {MOST_REFERENCE:,}"
             )
-    said = (
-        _SUBJECT.sub("", criterion.strip(), count=1) if _SUBJECT.match(criterion.strip()) else criterion
-    )
     jury = jury_of(judge, judge_name, judge_samples, batch)
-    return JudgedBy(said.strip().rstrip("."), jury, reference)
+    return JudgedBy(said, jury, reference)
+
+
+def _said(criterion: object) -> str:
+    """What is to be said after "the answer"; empty where it is nothing."""
+    if not isinstance(criterion, str):
+        return ""
+    said = criterion.strip().rstrip(".").rstrip()
+    begun = _SUBJECT.match(f"{said} ")
+    return said[begun.end() :].strip() if begun else said
 
 
 def same_as(truth: str, case: Case, jury: Jury, remembered_as: str | None, key: Hashable) -> Judged:
