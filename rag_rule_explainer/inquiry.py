@@ -185,15 +185,17 @@ class Inquiry:
 
     async def _open_the_store(self) -> None:
         settings, prober = self.settings, self._prober
+        # Both kinds vote on the same samples, the first among them, or both could win.
+        remember = settings.reuse_answers or settings.noise.votes
         if settings.store is None:
-            prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers)
+            prober.shelf = Shelf(prober.bill, remember=remember)
             return
         # A server may be far away.
         opened = await threads.shared().run(settings.store.open)
         state = self.baseline.state if self.baseline is not None else ""
         self._stored_as = f"{self.question}\n[{state}]" if state else self.question
         answers = opened.answers(self._stored_as)
-        prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers, stored=answers)
+        prober.shelf = Shelf(prober.bill, remember=remember, stored=answers)
         for strand in self._strands.values():
             strand.judging.store = opened
         self._bench.store = opened

@@ -1,5 +1,6 @@
 """Rules where answers vary: what votes make of them, what they cost, and what is said of them."""
 
+import asyncio
 import random
 from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
@@ -33,6 +34,7 @@ from rag_rule_explainer.probing.judging import judgings
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.probing.polling import Polling
 from rag_rule_explainer.probing.prober import Prober
+from rag_rule_explainer.probing.shelf import Shelf
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement
 
@@ -102,6 +104,13 @@ class TestBorder:
         assert sorted(replay.asked.count(ids) for ids in polled) == [5, 5, 5]
         assert len(once) == explanation.counts.probes == 16 + 2
         assert len(replay.asked) == explanation.counts.replays == 18 + 3 * 4
+
+    def test_it_costs_no_more_where_answers_are_not_kept(self) -> None:
+        kept = explained(Noisy(pair), BORDER, rules="both")
+        dropped = explained(Noisy(pair), BORDER, rules="both", reuse_answers=False)
+        assert dropped.counts.replays == kept.counts.replays
+        assert found(dropped) == found(kept)
+        assert not any(probe.answers for probe in dropped.probes)
 
     def test_votes_are_told_by_arrangement_and_kind(self) -> None:
         explanation = explained(Noisy(pair), BORDER, rules="both")
@@ -183,11 +192,16 @@ class TestEvery:
 
     @pytest.mark.parametrize("samples", [2, 4, 6])
     @pytest.mark.parametrize("vote", ["every", "border"])
-    def test_a_predicate_and_its_negation_never_both_hold(self, samples: int, vote: Any) -> None:
+    @pytest.mark.parametrize("reuse", [True, False])
+    def test_a_predicate_and_its_negation_never_both_hold(
+        self, samples: int, vote: Any, reuse: bool
+    ) -> None:
         for seed in range(10):
             replay = Noisy(pair, 0.5, seed)
             noise = Noise(samples=samples, vote=vote)
-            explanation = explained(replay, noise, size=4, rules="both", miner="exhaustive")
+            explanation = explained(
+                replay, noise, size=4, rules="both", miner="exhaustive", reuse_answers=reuse
+            )
             for probe in explanation.probes:
                 assert len({each.verdict for each in probe.verdicts.values()}) == 2
 
@@ -376,6 +390,30 @@ class TestCorners:
             (rule,) = explanation.retention_rules
             assert (rule.sources, rule.claim) == ((), "voted")
             assert explanation.complete
+
+    async def test_one_answer_that_comes_after_the_vote_changes_nothing(self) -> None:
+        voted, told = asyncio.Event(), 0
+
+        async def late(_question: str, _sources: Sequence[Source]) -> str:
+            nonlocal told
+            told += 1
+            if told > 1:
+                return "no"
+            await voted.wait()
+            return "yes"
+
+        bill = Bill(Limits())
+        prober = Prober("?", late, limiter=Limiter(9), bill=bill, retries=Retries(0))
+        prober.shelf = Shelf(bill, remember=False)
+        (judging,) = judgings([contains("yes")])
+        polling, arrangement = Polling(prober, BORDER), Arrangement((Source("D1", "text"),))
+        alone = asyncio.create_task(polling.probe(arrangement, judging))
+        await asyncio.sleep(0)
+        ballot = (await polling.poll(arrangement, judging)).ballot
+        voted.set()
+        probe = await alone
+        assert probe.ballot == ballot is not None
+        assert probe.judgement.verdict is Verdict.BREAKS
 
     async def test_nothing_more_is_sampled_after_a_stop(self) -> None:
         replay = Noisy(pair)
