@@ -124,7 +124,7 @@ class Explanation(BaseModel):
         """What stopped the search or left it open; empty where it is complete."""
         if self.complete or self.stop_reason or not self.unresolved:
             return self.stop_reason
-        count, reason = len(self.unresolved), self.unresolved[0].reason
+        count, reason = len({each.kept for each in self.unresolved}), self.unresolved[0].reason
         return f"{count} subset{'s have' if count > 1 else ' has'} no verdict: {reason}"
 
 

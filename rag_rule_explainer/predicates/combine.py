@@ -179,10 +179,14 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     """A function of a Case as a predicate that reads as ``text`` in rules.
 
     ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
-    answer is judged twice. Raises InvalidInput for an empty name.
+    answer is judged twice. Raises InvalidInput for what is no function, no text, or an empty name.
     """
-    if remembered_as is not None and not remembered_as.strip():
-        raise InvalidInput("remembered_as is empty; give a name, or leave it out")
+    if not callable(function):
+        raise InvalidInput(f"condition was given {function!r}; give a function of a Case")
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
+    if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"remembered_as is {remembered_as!r}; give a name, or leave it out")
     return Function(function, text, remembered_as)
 
 

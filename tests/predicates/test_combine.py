@@ -398,3 +398,19 @@ class TestAsPredicate:
 def test_what_makes_predicates_is_none(given: Any) -> None:
     with pytest.raises(InvalidInput, match=f"the predicate is {given.__name__} itself.*call it"):
         as_predicate(given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"function": "contains"}, "give a function of a Case"),
+        ({"function": None}, "give a function of a Case"),
+        ({"text": 5}, "the text of a condition is 5"),
+        ({"remembered_as": " "}, "remembered_as is ' '"),
+        ({"remembered_as": 5}, "remembered_as is 5"),
+    ],
+)
+def test_conditions_that_could_not_be_judged_or_told(arguments: dict[str, Any], told: str) -> None:
+    given: dict[str, Any] = {"function": bool, **arguments}
+    with pytest.raises(InvalidInput, match=told):
+        condition(**given)
