@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import Self
 
-from .lattice import Lattice
+from .lattice import Lattice, Mask
 from .mining import Evidence
 from .printable import printable, shortened
 from .probing.replaying import Scope
@@ -27,9 +27,11 @@ from .records import (
     Witness,
 )
 from .rules import RuleKind
-from .verdicts import Answer
+from .verdicts import Answer, Verdict
 
 SCHEMA_VERSION = 1
+_MOST_SOURCES = 10_000
+"""That are read back: each is a bit, and a file of a million could take all memory."""
 _MOST_PRINTED = 50
 """Rules that str() shows; the rest is counted."""
 
@@ -51,7 +53,7 @@ class Explanation(BaseModel):
     raw_input: JsonValue = None
     baseline: Answer
     scope: Scope = "given"
-    sources: tuple[SourceRecord, ...]
+    sources: Annotated[tuple[SourceRecord, ...], Field(max_length=_MOST_SOURCES)]
     held_out: tuple[SourceRecord, ...] = ()
     predicates: dict[RuleKind, str]
     settings: dict[str, JsonValue]
@@ -122,7 +124,7 @@ class Explanation(BaseModel):
         """What stopped the search or left it open; empty where it is complete."""
         if self.complete or self.stop_reason or not self.unresolved:
             return self.stop_reason
-        count, reason = len(self.unresolved), self.unresolved[0].reason
+        count, reason = len({each.kept for each in self.unresolved}), self.unresolved[0].reason
         return f"{count} subset{'s have' if count > 1 else ' has'} no verdict: {reason}"
 
 
@@ -133,7 +135,7 @@ def complaints(explanation: Explanation) -> Iterator[str]:
         yield "two sources have the same id"
     if explanation.complete and (explanation.unresolved or explanation.stop_reason):
         yield "it is marked complete, but something is left open"
-    if not all(ids.issuperset(probe.kept) for probe in explanation.probes):
+    if not all(ids.issuperset(seen.kept) for seen in (*explanation.probes, *explanation.witnesses)):
         yield "a probe kept a source that there is not"
     for kind, rules in (
         (RuleKind.RETENTION, explanation.retention_rules),
@@ -141,6 +143,8 @@ def complaints(explanation: Explanation) -> Iterator[str]:
     ):
         if any(rule.kind is not kind for rule in rules):
             yield f"a rule of another kind stands among those of {kind.value}"
+        elif any(rule.condition != explanation.predicates.get(kind) for rule in rules):
+            yield "a rule has another condition than its kind"
         elif not all(ids.issuperset(rule.sources) for rule in rules):
             yield "a rule names a source that there is not"
         else:
@@ -151,8 +155,14 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
     units = [source.id for source in explanation.sources if not source.pinned]
     lattice = Lattice(len(units))
     bits = {identity: lattice.bit(unit) for unit, identity in enumerate(units)}
+
+    def mask(kept: Sequence[str]) -> Mask:
+        return sum(bits.get(each, 0) for each in set(kept))
+
     verdicts = {
-        sum(bits.get(kept, 0) for kept in set(probe.kept)): probe.verdicts[kind].verdict
+        mask(witness.kept): Verdict.BREAKS for witness in explanation.witnesses if witness.kind is kind
+    } | {
+        mask(probe.kept): probe.verdicts[kind].verdict
         for probe in explanation.probes
         if kind in probe.verdicts
     }
@@ -164,7 +174,12 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
         antecedent = sum(bits[named] for named in set(rule.sources))
         if len(set(rule.sources)) != len(rule.sources):
             yield "a rule names a source twice"
-        if rule.applicable != evidence.applicable(antecedent) or min(rule.observed, rule.broken) < 0:
+        counts = rule.observed, rule.broken
+        if rule.applicable != evidence.applicable(antecedent):
             yield "a rule counts other subsets than there are"
+        elif min(counts) < 0 or sum(counts) > rule.applicable:
+            yield "a rule counts more subsets than there are, or fewer than none"
+        if rule.proved and explanation.voted:
+            yield "a rule is marked proved where verdicts were come by by votes"
         if rule.proved and evidence.broken(antecedent):
             yield "a rule marked proved is broken by a probe"

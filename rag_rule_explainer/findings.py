@@ -262,6 +262,9 @@ class Account:
     def _is_minimal(self, antecedent: Mask, claimed: set[Mask]) -> bool | None:
         """None where some smaller antecedent is neither claimed nor seen broken."""
         if self.noise.min_confidence < 1:
+            # One with two sources fewer may be a rule where none with one fewer is.
+            if any(other != antecedent and other & antecedent == other for other in claimed):
+                return False
             return True if self.resolved else None
         smaller = tuple(self.search.lattice.one_fewer(antecedent))
         if any(child in claimed for child in smaller):

@@ -144,10 +144,14 @@ class Inquiry:
         baseline = await opening.baseline(self.baseline)
         noise = self.settings.noise
         try:
-            await self._judge_what_is_stored()
-            await opening.check_judgeable(self.question, baseline.answer)
             if noise.votes:
+                # Judgements against an answer that is outvoted would be paid for nothing.
+                await opening.check_judgeable(self.question, baseline.answer)
                 baseline = await opening.modal(baseline)
+                await self._judge_what_is_stored()
+            else:
+                await self._judge_what_is_stored()
+                await opening.check_judgeable(self.question, baseline.answer)
             # Votes are what there is against answers that do not repeat.
             wanted = self.settings.check_repeatable and not noise.votes
             await opening.check_repeatable(baseline, wanted=wanted)
@@ -184,15 +188,17 @@ class Inquiry:
 
     async def _open_the_store(self) -> None:
         settings, prober = self.settings, self._prober
+        # Both kinds vote on the same samples, the first among them, or both could win.
+        remember = settings.reuse_answers or settings.noise.votes
         if settings.store is None:
-            prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers)
+            prober.shelf = Shelf(prober.bill, remember=remember)
             return
         # A server may be far away.
         opened = await threads.shared().run(settings.store.open)
         state = self.baseline.state if self.baseline is not None else ""
         self._stored_as = f"{self.question}\n[{state}]" if state else self.question
         answers = opened.answers(self._stored_as)
-        prober.shelf = Shelf(prober.bill, remember=settings.reuse_answers, stored=answers)
+        prober.shelf = Shelf(prober.bill, remember=remember, stored=answers)
         for strand in self._strands.values():
             strand.judging.store = opened
         self._bench.store = opened
@@ -212,12 +218,12 @@ class Inquiry:
         self._prober.stop(reason)
 
     async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
-        strand = self._strands[search]
+        strand, arrangement = self._strands[search], Arrangement.of(self.sources, mask)
         if way is None:
             voted = self.settings.noise.votes and search.is_crucial(mask)
             way = self._polling.poll if voted else self._way
         try:
-            probe = await way(Arrangement.of(self.sources, mask), strand.judging)
+            probe = await way(arrangement, strand.judging)
         except StoreFailed as failed:
             # What was proved until then stands.
             raise LimitReached(f"the store failed: {failed}") from failed
@@ -227,6 +233,9 @@ class Inquiry:
             for other in self._strands.values():
                 if other.ballots is strand.ballots and other is not strand:
                     other.overrule(mask, kept)
+        elif self._prober.answers_itself(arrangement):
+            # Nobody would vote otherwise, so that is what a vote would come to.
+            strand.ballots[mask] = strand.judging.turned(probe.judgement).verdict
         self._probed.add(mask)
         if self.progress:
             self._tell(search)
@@ -235,10 +244,7 @@ class Inquiry:
         return probe.judgement.verdict
 
     async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
-        verdict, strand = await self._probe(search, mask, self._polling.poll), self._strands[search]
-        # Also where the application is not asked, and there is nothing to vote on.
-        strand.ballots.setdefault(mask, ~verdict if strand.judging.is_negation else verdict)
-        return verdict
+        return await self._probe(search, mask, self._polling.poll)
 
     def _tell(self, told: RuleSearch | None = None, *, done: bool = False) -> None:
         """``told``: the search that is about to be told a verdict, which it still counts as waiting."""

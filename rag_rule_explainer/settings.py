@@ -58,8 +58,9 @@ class Settings:
     more may turn out to be. ``lockstep``: probes go out and are told in rounds, so that which ones are
     made depends on nothing but verdicts. ``seed``: of whatever is drawn. ``check_repeatable``: replay the
     full set once more before mining. ``reuse_answers=False``: an arrangement wanted by both kinds is
-    replayed for each (less memory). ``answer_without_sources``: the answer to the empty set, instead of
-    asking the application, e.g. "N/A".
+    replayed for each (less memory), but where samples are put to the vote, which both kinds share.
+    ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
+    "N/A".
 
     ``store``: where every paid answer and judgement is kept, and looked for before anything is paid.
 

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -111,6 +112,40 @@ def test_json_that_contradicts_itself_is_refused() -> None:
         forge(saved)
         with pytest.raises(ValidationError):
             Explanation.model_validate_json(json.dumps(saved))
+
+
+FORGED: dict[str, Callable[[Any], object]] = {
+    "more subsets than there are": lambda saved: rule_of(saved).update(claim="tested", observed=10**400),
+    "broken beside all that hold": lambda saved: rule_of(saved).update(claim="tested", broken=1),
+    "another condition": lambda saved: rule_of(saved).update(condition="the answer contains 'zinc'"),
+    "of no condition": lambda saved: saved["predicates"].pop("retention"),
+    "a witness against a proof": lambda saved: saved.update(
+        probes=[],
+        witnesses=[{"kind": "retention", "sources": ["D1"], "kept": ["D1"], "answer": "no"}],
+    ),
+    "a witness from nowhere": lambda saved: saved["witnesses"][0].update(kept=["D9"]),
+    "proved by votes": lambda saved: saved["settings"]["noise"].update(samples=9),
+}
+
+
+def rule_of(saved: Any) -> dict[str, Any]:
+    return saved["retention_rules"][0]
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_what_no_explanation_says_is_refused(forge: Callable[[Any], object]) -> None:
+    saved = json.loads(explained().model_dump_json())
+    assert rule_of(saved)["sources"] == ["D1"]
+    forge(saved)
+    with pytest.raises(ValidationError):
+        Explanation.model_validate_json(json.dumps(saved))
+
+
+def test_no_more_sources_are_read_than_memory_can_hold() -> None:
+    saved = json.loads(explained().model_dump_json())
+    saved["sources"] += [{"id": str(n), "text": ""} for n in range(10_000)]
+    with pytest.raises(ValidationError, match="at most 10000 items"):
+        Explanation.model_validate_json(json.dumps(saved))
 
 
 @pytest.mark.parametrize("tampered", [{"schema_version": 99}, {"surprise": 1}, {"complete": "perhaps"}])

@@ -1,5 +1,6 @@
 """Rules where answers vary: what votes make of them, what they cost, and what is said of them."""
 
+import asyncio
 import random
 from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
@@ -33,6 +34,7 @@ from rag_rule_explainer.probing.judging import judgings
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.probing.polling import Polling
 from rag_rule_explainer.probing.prober import Prober
+from rag_rule_explainer.probing.shelf import Shelf
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement
 
@@ -103,6 +105,13 @@ class TestBorder:
         assert len(once) == explanation.counts.probes == 16 + 2
         assert len(replay.asked) == explanation.counts.replays == 18 + 3 * 4
 
+    def test_it_costs_no_more_where_answers_are_not_kept(self) -> None:
+        kept = explained(Noisy(pair), BORDER, rules="both")
+        dropped = explained(Noisy(pair), BORDER, rules="both", reuse_answers=False)
+        assert dropped.counts.replays == kept.counts.replays
+        assert found(dropped) == found(kept)
+        assert not any(probe.answers for probe in dropped.probes)
+
     def test_votes_are_told_by_arrangement_and_kind(self) -> None:
         explanation = explained(Noisy(pair), BORDER, rules="both")
         voted = {frozenset(probe.kept): probe for probe in explanation.probes if probe.votes}
@@ -150,6 +159,7 @@ class TestBorder:
         assert explanation.counts.replays <= replays
         settled = replays >= 30
         assert explanation.complete == settled
+        assert "is true" not in as_text(explanation)
         for rule in explanation.retention_rules:
             own = [probe for probe in explanation.probes if probe.kept == rule.sources]
             assert rule.claim == ("voted" if any(probe.votes for probe in own) else "unverified")
@@ -167,7 +177,7 @@ class TestBorder:
         noise = Noise(samples=12, vote="sequential")
         explanation = explained(wavering, noise)
         assert not explanation.complete
-        assert "undecided after 12 samples: 6 for it, 6 against" in explanation.unresolved[0].reason
+        assert "undecided after 10 samples: 5 for it, 5 against" in explanation.unresolved[0].reason
         assert ("D2", "D5") not in found(explanation)
 
 
@@ -182,11 +192,16 @@ class TestEvery:
 
     @pytest.mark.parametrize("samples", [2, 4, 6])
     @pytest.mark.parametrize("vote", ["every", "border"])
-    def test_a_predicate_and_its_negation_never_both_hold(self, samples: int, vote: Any) -> None:
+    @pytest.mark.parametrize("reuse", [True, False])
+    def test_a_predicate_and_its_negation_never_both_hold(
+        self, samples: int, vote: Any, reuse: bool
+    ) -> None:
         for seed in range(10):
             replay = Noisy(pair, 0.5, seed)
             noise = Noise(samples=samples, vote=vote)
-            explanation = explained(replay, noise, size=4, rules="both", miner="exhaustive")
+            explanation = explained(
+                replay, noise, size=4, rules="both", miner="exhaustive", reuse_answers=reuse
+            )
             for probe in explanation.probes:
                 assert len({each.verdict for each in probe.verdicts.values()}) == 2
 
@@ -264,6 +279,26 @@ class TestConfidence:
         assert rule.evidence == (
             "confidence 93.7 %: held on 15 of 16 subsets, majority of 3 on every subset"
         )
+
+    def test_all_rules_say_which_of_them_are_minimal(self) -> None:
+        explanation = explained(
+            Noisy(lambda ids: "D1" in ids), Noise(min_confidence=0.9), 3, minimal=False
+        )
+        told = {rule.sources: rule.minimal for rule in explanation.retention_rules}
+        assert told.pop(("D1",)) is True
+        assert told == dict.fromkeys([("D1", "D2"), ("D1", "D3"), ("D1", "D2", "D3")], False)
+
+    def test_a_rule_is_not_minimal_above_one_with_two_sources_fewer(self) -> None:
+        breaking = [{"D1", "D2"}, {"D1", "D3"}]
+        explanation = explained(
+            Noisy(lambda ids: "D1" in ids and set(ids) not in breaking),
+            Noise(min_confidence=0.5),
+            3,
+            minimal=False,
+        )
+        told = {rule.sources: rule.minimal for rule in explanation.retention_rules}
+        assert told[("D1",)] is True
+        assert told[("D1", "D2", "D3")] is False
 
     def test_too_many_sources_are_refused(self) -> None:
         with pytest.raises(TooManySources, match="at most 12 sources"):
@@ -350,10 +385,35 @@ class TestCorners:
         assert len(replay.asked) == explanation.counts.replays
 
     def test_what_is_answered_without_the_application_needs_no_votes(self) -> None:
-        explanation = explained(Noisy(lambda _: True), BORDER, size=3, answer_without_sources="yes")
-        (rule,) = explanation.retention_rules
-        assert (rule.sources, rule.claim) == ((), "voted")
-        assert explanation.complete
+        for noise in (BORDER, Noise(samples=3, vote="every")):
+            explanation = explained(Noisy(lambda _: True), noise, size=3, answer_without_sources="yes")
+            (rule,) = explanation.retention_rules
+            assert (rule.sources, rule.claim) == ((), "voted")
+            assert explanation.complete
+
+    async def test_one_answer_that_comes_after_the_vote_changes_nothing(self) -> None:
+        voted, told = asyncio.Event(), 0
+
+        async def late(_question: str, _sources: Sequence[Source]) -> str:
+            nonlocal told
+            told += 1
+            if told > 1:
+                return "no"
+            await voted.wait()
+            return "yes"
+
+        bill = Bill(Limits())
+        prober = Prober("?", late, limiter=Limiter(9), bill=bill, retries=Retries(0))
+        prober.shelf = Shelf(bill, remember=False)
+        (judging,) = judgings([contains("yes")])
+        polling, arrangement = Polling(prober, BORDER), Arrangement((Source("D1", "text"),))
+        alone = asyncio.create_task(polling.probe(arrangement, judging))
+        await asyncio.sleep(0)
+        ballot = (await polling.poll(arrangement, judging)).ballot
+        voted.set()
+        probe = await alone
+        assert probe.ballot == ballot is not None
+        assert probe.judgement.verdict is Verdict.BREAKS
 
     async def test_nothing_more_is_sampled_after_a_stop(self) -> None:
         replay = Noisy(pair)

@@ -13,6 +13,10 @@ from ..verdicts import Case, Judgement, Verdict
 from .inside import juries_in
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
+NOT_SO = "it is not so that"
+"""How the negation of a sentence begins that nobody can turn around."""
+_OPEN_ENDED = (NOT_SO, "at $")
+
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
     """``first & second``."""
@@ -175,10 +179,14 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     """A function of a Case as a predicate that reads as ``text`` in rules.
 
     ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
-    answer is judged twice. Raises InvalidInput for an empty name.
+    answer is judged twice. Raises InvalidInput for what is no function, no text, or an empty name.
     """
-    if remembered_as is not None and not remembered_as.strip():
-        raise InvalidInput("remembered_as is empty; give a name, or leave it out")
+    if not callable(function):
+        raise InvalidInput(f"condition was given {function!r}; give a function of a Case")
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
+    if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"remembered_as is {remembered_as!r}; give a name, or leave it out")
     return Function(function, text, remembered_as)
 
 
@@ -211,6 +219,12 @@ def as_predicate(given: PredicateLike) -> Predicate:
 
     Raises InvalidInput for what cannot be called or, having a memo key, cannot be hashed.
     """
+    if _is_uncalled(given):
+        name = getattr(given, "__name__", type(given).__name__)
+        raise InvalidInput(
+            f"the predicate is {name} itself, which makes one; call it, as in same_answer() or "
+            "contains('calcium')"
+        )
     if isinstance(given, Predicate):
         return _hashable(given)
     if not callable(given):
@@ -219,6 +233,13 @@ def as_predicate(given: PredicateLike) -> Predicate:
             "of a Case that returns True or False"
         )
     return _hashable(Function(given))
+
+
+def _is_uncalled(given: object) -> bool:
+    """True for a class, and for what makes predicates here."""
+    return isinstance(given, type) or (
+        inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
+    )
 
 
 def _folded(
@@ -250,10 +271,20 @@ def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
 
 
 async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged) -> Judgement:
+    from .judge.protocol import JudgeFailed  # late: judges are combined here themselves
+
+    failure: JudgeFailed | None = None
     try:
         while True:
-            judged = steps.send(judged if isinstance(judged, Judgement) else await judged)
+            try:
+                judgement = judged if isinstance(judged, Judgement) else await judged
+            except JudgeFailed as failed:
+                # The others may decide without it; if not, it is asked again another time.
+                failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
+            judged = steps.send(judgement)
     except StopIteration as end:
+        if failure is not None and end.value.verdict is Verdict.UNKNOWN:
+            raise failure from None
         return end.value
 
 
@@ -263,10 +294,11 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """The part's clause, in brackets where it is joined the other way."""
+    """The part's clause, in brackets where it is joined the other way, or would take in what follows."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
-    return f"({part})" if isinstance(base, joint) else str(part)
+    clause = str(part)
+    return f"({clause})" if isinstance(base, joint) or clause.startswith(_OPEN_ENDED) else clause
 
 
 def _hashable(predicate: Predicate) -> Predicate:

@@ -202,12 +202,15 @@ class Refuses:
         return Judgement(Verdict.HOLDS, f"it says {shortened(said, 80)!r}") if said else _NONE
 
     def __str__(self) -> str:
-        return "the answer is a refusal"
+        return f"the answer is a refusal{self._or_says('or')}"
 
     @property
     def negation(self) -> str:
         """The clause of its negation."""
-        return "the answer is no refusal"
+        return f"the answer is no refusal{self._or_says('nor')}"
+
+    def _or_says(self, joint: str) -> str:
+        return f" ({joint} says {', '.join(map(repr, self.phrases))})" if self.phrases else ""
 
     memo_key = answer_key
     __and__, __or__, __invert__ = both, either, opposite

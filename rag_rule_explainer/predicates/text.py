@@ -1,6 +1,7 @@
 """Predicates on the wording of an answer."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -46,20 +47,24 @@ class Contains:
 
     def __call__(self, case: Case) -> Judgement:
         """HOLDS or BREAKS."""
-        found = (
-            self.text.casefold() in case.answer.text.casefold()
-            if self.ignore_case
-            else self.text in case.answer.text
-        )
-        return Judgement(Verdict.of(found))
+        return Judgement(Verdict.of(self._plain(self.text) in self._plain(case.answer.text)))
+
+    def _plain(self, text: str) -> str:
+        # Composed, because nobody sees how an accent is encoded.
+        composed = unicodedata.normalize("NFC", text)
+        return unicodedata.normalize("NFC", composed.casefold()) if self.ignore_case else composed
 
     def __str__(self) -> str:
-        return f"the answer contains {self.text!r}"
+        return f"the answer contains {self._text}"
 
     @property
     def negation(self) -> str:
         """The clause of its negation."""
-        return f"the answer does not contain {self.text!r}"
+        return f"the answer does not contain {self._text}"
+
+    @property
+    def _text(self) -> str:
+        return repr(self.text) if self.ignore_case else f"{self.text!r} (case counts)"
 
     memo_key = answer_key
     __and__, __or__, __invert__ = both, either, opposite

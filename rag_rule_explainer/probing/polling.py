@@ -38,10 +38,12 @@ class Polling:
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """By vote where every arrangement is decided so, where it has been, and where one answer alone
         would break the condition. Raises what ``Prober.probe`` raises."""
-        if self._noise.everywhere or _name(arrangement, judging.base) in self._ballots.known:
+        name, ballots = _name(arrangement, judging.base), self._ballots.known
+        if self._noise.everywhere or name in ballots:
             return await self.poll(arrangement, judging)
         probe = await self._prober.probe(arrangement, judging)
-        if probe.judgement.verdict is not Verdict.BREAKS:
+        # Somebody else may have had a vote on it meanwhile, which stands against one answer.
+        if probe.judgement.verdict is not Verdict.BREAKS and name not in ballots:
             return probe
         return await self.poll(arrangement, judging)
 

@@ -45,13 +45,21 @@ class Majority:
             return Verdict.HOLDS
         if breaks > self.most - enough:
             return Verdict.BREAKS
-        return Verdict.UNKNOWN if holds + breaks + unknown >= self.most else None
+        too_late = self._lacking(holds, breaks) > self._left(holds, breaks, unknown)
+        return Verdict.UNKNOWN if too_late else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
         """Samples that decide if they all agree; at least 1."""
+        lacking = self._lacking(holds, breaks)
+        in_vain = self._left(holds, breaks, unknown) - lacking + 1
+        return max(1, min(lacking, in_vain))
+
+    def _lacking(self, holds: int, breaks: int) -> int:
         enough = (self.most + 1) // 2
-        left = self.most - holds - breaks - unknown
-        return max(1, min(left, enough - holds, self.most - enough + 1 - breaks))
+        return min(enough - holds, self.most - enough + 1 - breaks)
+
+    def _left(self, holds: int, breaks: int, unknown: int) -> int:
+        return self.most - holds - breaks - unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +82,20 @@ class Sequential:
             return Verdict.HOLDS
         if breaks - holds >= self._to_break:
             return Verdict.BREAKS
-        return Verdict.UNKNOWN if holds + breaks + unknown >= self.most else None
+        left = self.most - holds - breaks - unknown
+        return Verdict.UNKNOWN if self._lacking(holds - breaks) > left else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Samples that decide if they all agree; at least 1."""
-        ahead, left = holds - breaks, self.most - holds - breaks - unknown
-        return max(1, min(left, self._to_hold - ahead, self._to_break + ahead))
+        """Samples that decide if they all agree, or are enough for the others to come too late; at least
+        1."""
+        lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
+        # At its furthest from both ends it lacks half of what lies between them.
+        half = (self._to_hold + self._to_break) // 2
+        in_vain = max((left - lacking) // 2, left - half) + 1
+        return max(1, min(lacking, in_vain))
+
+    def _lacking(self, ahead: int) -> int:
+        return min(self._to_hold - ahead, self._to_break + ahead)
 
     @property
     def _to_hold(self) -> int:

@@ -47,9 +47,9 @@ def lines(explanation: Explanation) -> Iterator[Text]:
     yield from _listed("What would flip it", map(str, explanation.counterfactuals))
     yield from _listed("What is not a rule", _non_rules(explanation))
     yield from _importance(explanation.importance)
-    yield from _listed(
-        "Left open", (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
-    )
+    left_open = (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
+    # What both kinds needed is said once.
+    yield from _listed("Left open", dict.fromkeys(left_open))
     yield from _listed("Notes", explanation.notes)
     yield from _cost(explanation)
 
@@ -169,11 +169,9 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
     if explanation.complete:
         yield Text(f"  complete: {_completeness(explanation)}", style="green")
     else:
-        why = explanation.why_incomplete
-        yield Text(
-            f"  not complete ({shortened(printable(why), 300)}): what is shown is true, more may exist",
-            style="yellow",
-        )
+        why = shortened(printable(explanation.why_incomplete), 300)
+        shown = "" if explanation.voted else "what is shown is true, "
+        yield Text(f"  not complete ({why}): {shown}more may exist", style="yellow")
 
 
 def _completeness(explanation: Explanation) -> str:

@@ -201,9 +201,8 @@ class TestNotKnown:
         a, b = explained(needs("D1")), explained(fails_without)
         assert {entry.kind.value for entry in b.unresolved} == {"omission"}
         without = forged(b, probes=(), witnesses=())
-        comparison = diff(
-            forged(a, retention_rules=explained(needs("D2")).retention_rules, probes=()), without
-        )
+        other = explained(needs("D2")).retention_rules
+        comparison = diff(forged(a, retention_rules=other, probes=(), witnesses=()), without)
         assert [change.what for change in comparison.changes] == ["lost", "gained", "perhaps lost"]
 
     def test_a_stop_that_left_nothing_listed(self) -> None:

@@ -18,14 +18,19 @@ from rag_rule_explainer import (
     InvalidInput,
     Judgement,
     Verdict,
+    cites,
     condition,
     contains,
     equals,
+    is_valid,
+    json_path,
+    judged,
     same_answer,
 )
 from rag_rule_explainer.predicates import (
     AllOf,
     AnyOf,
+    Contains,
     Not,
     Predicate,
     as_predicate,
@@ -34,6 +39,7 @@ from rag_rule_explainer.predicates import (
     unwrapped,
 )
 from rag_rule_explainer.predicates.combine import both, either, opposite
+from rag_rule_explainer.testing import OfflineJudge
 
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
 BY_RANK = (BREAKS, UNKNOWN, HOLDS)
@@ -213,6 +219,16 @@ class TestClauses:
         assert str(joined) == "the answer contains 'zinc' and the answer changes"
         assert str(~joined) == "the answer does not contain 'zinc' or the answer stays the same"
 
+    def test_what_would_take_in_what_follows_stands_in_brackets(self) -> None:
+        criterion = judged("names a drug", OfflineJudge(), judge_name="J")
+        denied = "(it is not so that the answer names a drug (judged by J))"
+        assert str(~criterion & contains("a")) == f"{denied} and the answer contains 'a'"
+        assert str(~(criterion | contains("a"))) == f"{denied} and the answer does not contain 'a'"
+        assert str(~criterion) == denied[1:-1]
+        inside = json_path("$.dose", is_=contains("m"))
+        told = "(at $.dose, the answer contains 'm') or the answer contains 'a'"
+        assert str(inside | contains("a")) == told
+
     @given(PREDICATES)
     def test_what_a_clause_says_is_what_is_judged(self, predicate: Predicate) -> None:
         # Clauses of these predicates are Python expressions, and Python's "and" binds tighter than "or".
@@ -376,3 +392,25 @@ class TestAsPredicate:
 
         with pytest.raises(InvalidInput, match="Thawed cannot be hashed; make it a frozen dataclass"):
             as_predicate(Thawed(["a"]))
+
+
+@pytest.mark.parametrize("given", [contains, same_answer, cites, judged, is_valid, condition, Contains])
+def test_what_makes_predicates_is_none(given: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"the predicate is {given.__name__} itself.*call it"):
+        as_predicate(given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"function": "contains"}, "give a function of a Case"),
+        ({"function": None}, "give a function of a Case"),
+        ({"text": 5}, "the text of a condition is 5"),
+        ({"remembered_as": " "}, "remembered_as is ' '"),
+        ({"remembered_as": 5}, "remembered_as is 5"),
+    ],
+)
+def test_conditions_that_could_not_be_judged_or_told(arguments: dict[str, Any], told: str) -> None:
+    given: dict[str, Any] = {"function": bool, **arguments}
+    with pytest.raises(InvalidInput, match=told):
+        condition(**given)

@@ -157,3 +157,6 @@ def test_a_hostile_opening_takes_no_time(part: str) -> None:
 def test_it_reads_well() -> None:
     assert str(refuses()) == "the answer is a refusal"
     assert str(~refuses()) == "the answer is no refusal"
+    mine = refuses(phrases=["ask your doctor", "no comment"])
+    assert str(mine) == "the answer is a refusal (or says 'ask your doctor', 'no comment')"
+    assert str(~mine) == "the answer is no refusal (nor says 'ask your doctor', 'no comment')"

@@ -123,6 +123,13 @@ class TestContains:
         assert not holds(contains("Calcium", ignore_case=False), "calcium")
         assert holds(contains("Calcium", ignore_case=False), "the Calcium")
 
+    @pytest.mark.parametrize("ignore_case", [True, False])
+    def test_an_accent_may_be_encoded_in_either_way(self, ignore_case: bool) -> None:
+        composed, apart = "caf\u00e9", "cafe\u0301"
+        assert holds(contains(composed, ignore_case=ignore_case), f"the {apart}")
+        assert holds(contains(apart, ignore_case=ignore_case), f"the {composed}")
+        assert not holds(contains("cafe", ignore_case=ignore_case), f"the {composed}")
+
     def test_takes_no_text_for_a_pattern(self) -> None:
         assert not holds(contains("a.c"), "abc")
 
@@ -186,6 +193,11 @@ class TestConsistentWith:
         (one_of(["a", "b"]), "the answer is one of 'a', 'b'", "the answer is none of 'a', 'b'"),
         (equals("a"), "the answer is 'a'", "the answer is not 'a'"),
         (contains("a"), "the answer contains 'a'", "the answer does not contain 'a'"),
+        (
+            contains("a", ignore_case=False),
+            "the answer contains 'a' (case counts)",
+            "the answer does not contain 'a' (case counts)",
+        ),
         (matches("a+"), "the answer matches /a+/", "the answer does not match /a+/"),
         (
             consistent_with("a"),

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -23,6 +23,7 @@ from rag_rule_explainer import (
     JudgeRequest,
     Limiter,
     Limits,
+    Noise,
     Price,
     Retries,
     Source,
@@ -92,6 +93,23 @@ class TestCost:
             DISTINCT % batch,
             DISTINCT,
         }
+
+    def test_nothing_is_judged_against_an_answer_that_is_outvoted(self, store: Store) -> None:
+        told = iter(["no news today", *["good news"] * 4])
+
+        async def replay(_question: str, sources: Sequence[Source]) -> str:
+            return next(told) if len(sources) == len(FEW) else f"bad news from {len(sources)}"
+
+        def outvoted(predicate: Predicate) -> Explanation:
+            noise = Noise(samples=5, vote="every")
+            return Explainer(replay, predicate=predicate, noise=noise, store=store).explain("?", FEW)
+
+        outvoted(contains("good"))
+        judge = OfflineJudge(["good"])
+        explanation = outvoted(same_answer(judge=judge))
+        assert explanation.baseline.text == "good news"
+        assert {request.matter.truth for request in judge.requests} == {"good news"}
+        assert len(judge.requests) == 1
 
     def test_a_rerun_with_a_store_pays_no_judge(self, store: Store) -> None:
         first = explained(judged("brings good news", OfflineJudge(["good"]), "a list"), store=store)
@@ -454,6 +472,21 @@ class TestLoops:
         assert rules(explanation) == [("D1", "D3")]
         assert len(inner.requests) == explanation.counts.replays
 
+    @pytest.mark.parametrize("judge_comes", ["first", "last"])
+    def test_where_the_others_decide_a_judge_that_fails_is_not_missed(self, judge_comes: str) -> None:
+        def mute(request: JudgeRequest) -> dict[str, bool]:
+            return {each.id: True for each in request.candidates if "bad" not in each.answer}
+
+        is_good, is_new = judged("is good", mute), contains("good")
+        both = is_good & is_new if judge_comes == "first" else is_new & is_good
+        explanation = explained(both, FEW, limits=Limits(failures=None))
+        assert explanation.complete
+        assert rules(explanation) == [("D1", "D3")]
+        # Where they do not, it stays open, and is asked again by whoever wants it next.
+        open_yet = explained(is_good | is_new, FEW, limits=Limits(failures=None))
+        assert not open_yet.complete
+        assert rules(open_yet) == [("D1", "D3")]
+
     async def test_what_waits_for_a_slot_goes_together(self) -> None:
         judge, sizes = says(lambda request: (time.sleep(0.02), good(request))[1])
         bench = Bench(Limiter(1), Bill(Limits()), QUICK, asyncio.sleep, str)
@@ -506,6 +539,8 @@ class TestBadInput:
         [
             ({"criterion": " "}, "the criterion is"),
             ({"criterion": None}, "the criterion is"),
+            ({"criterion": " . "}, "the criterion is"),
+            ({"criterion": "The answer."}, "the criterion is"),
             ({"reference": ""}, "the reference is"),
             ({"reference": "x" * 200_001}, "give the part that matters"),
             ({"judge_samples": 0}, "judge_samples is 0"),

@@ -1,9 +1,10 @@
 """Votes are counted as if all of them were in, with no more samples than it takes."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil
+from typing import TypeAlias
 
 import pytest
 
@@ -84,9 +85,51 @@ def test_a_sequential_test_errs_no_more_often_than_it_may(share: float) -> None:
     assert wrong <= 0.02 / 0.98
 
 
+Tally: TypeAlias = tuple[int, int, int]
+
+
+def tallies(count: Count) -> Iterator[Tally]:
+    """Those after which it is still open."""
+    most = range(count.most + 1)
+    for tally in product(most, most, most):
+        if count.outcome(*tally) is None:
+            yield tally
+
+
+def more(tally: Tally, samples: int) -> Iterator[Tally]:
+    """What so many more samples may make of a tally."""
+    holds, breaks, unknown = tally
+    for first, second in product(range(samples + 1), repeat=2):
+        if first + second <= samples:
+            yield holds + first, breaks + second, unknown + samples - first - second
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        *(Majority(most) for most in range(1, 9)),
+        *(Sequential(most, 0.01, 0.01, 0.3) for most in (4, 7, 10)),
+        *(Sequential(most, 0.01, 0.2, 0.2) for most in (6, 10)),
+    ],
+)
+def test_no_sample_is_drawn_in_vain(count: Count) -> None:
+    for tally in tallies(count):
+        left = count.most - sum(tally)
+        assert left > 0
+        assert len({count.outcome(*each) for each in more(tally, left)}) > 1
+        # Of a block, the last one may be the first to decide.
+        decisive = (
+            size
+            for size in range(1, left + 1)
+            if any(count.outcome(*each) is not None for each in more(tally, size))
+        )
+        assert count.soonest(*tally) == next(decisive)
+
+
 def test_what_stays_even_is_undecided() -> None:
     test = Sequential(9, 0.01, 0.01, 0.3)
-    assert counted(test, [HOLDS, BREAKS] * 5) == (UNKNOWN, 9)
+    # After six, the three that are left cannot bring either side four ahead.
+    assert counted(test, [HOLDS, BREAKS] * 5) == (UNKNOWN, 6)
     lead = ceil(test.soonest(0, 0))
     assert counted(test, [HOLDS] * 9) == (HOLDS, lead)
     assert counted(test, [BREAKS] * 9) == (BREAKS, lead)

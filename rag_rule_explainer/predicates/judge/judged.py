@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
-from ..combine import both, either, opposite
+from ..combine import NOT_SO, both, either, opposite
 from ..protocol import Judged
 from .jury import BATCH, Asked, Jury, judgement_of, jury_of
 from .protocol import Matter
@@ -65,7 +65,7 @@ class JudgedBy:
     @property
     def negation(self) -> str:
         """The clause of its negation."""
-        return f"it is not so that the answer {self._told}"
+        return f"{NOT_SO} the answer {self._told}"
 
     @property
     def _told(self) -> str:
@@ -108,7 +108,8 @@ def judged(
     Answers are shown to the judge as data: see ``predicates.judge.request``. Raises InvalidInput for an
     empty criterion or reference, one that is too long, and what cannot judge.
     """
-    if not isinstance(criterion, str) or not criterion.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+    said = _said(criterion)
+    if not said:
         raise InvalidInput(
             f"the criterion is {criterion!r}; say what the answer is to do, such as 'names a drug'"
         )
@@ -120,11 +121,17 @@ def judged(
                 f"the reference has {len(reference):,} characters, and goes with every request; give the "
                 f"part that matters, at most {MOST_REFERENCE:,}"
             )
-    said = (
-        _SUBJECT.sub("", criterion.strip(), count=1) if _SUBJECT.match(criterion.strip()) else criterion
-    )
     jury = jury_of(judge, judge_name, judge_samples, batch)
-    return JudgedBy(said.strip().rstrip("."), jury, reference)
+    return JudgedBy(said, jury, reference)
+
+
+def _said(criterion: object) -> str:
+    """What is to be said after "the answer"; empty where it is nothing."""
+    if not isinstance(criterion, str):
+        return ""
+    said = criterion.strip().rstrip(".").rstrip()
+    begun = _SUBJECT.match(f"{said} ")
+    return said[begun.end() :].strip() if begun else said
 
 
 def same_as(truth: str, case: Case, jury: Jury, remembered_as: str | None, key: Hashable) -> Judged:
