@@ -92,6 +92,14 @@ def test_redundant_sources_end_at_the_most_rules_that_are_asked_for() -> None:
     assert len(search.verdicts) <= 20 * (59 + 16)
 
 
+def test_what_holds_with_no_sources_as_well_does_not_hide_redundant_rules() -> None:
+    """As where a model knows the answer by itself, and single documents mislead it."""
+    search, _ = searched(Transversal(RETENTION), 50, lambda mask: mask == 0 or mask.bit_count() >= 3)
+    assert {claim.antecedent.bit_count() for claim in search.claims} == {3}
+    assert len(search.claims) == 20
+    assert len(search.verdicts) <= 20 * (59 + 16)
+
+
 def test_a_thousand_sources() -> None:
     true = {Lattice(1000).mask((2, 500, 999))}
     search, _ = searched(Transversal(RETENTION), 1000, any_of(true, RETENTION))
