@@ -196,6 +196,19 @@ def test_jointly_it_takes_more_draws_and_says_so() -> None:
     assert "no rule here fails on more than 5 %" in claim.sampling
 
 
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (Sampled(confidence=0.9999999), "with 99.99999 % confidence it fails on at most 5 % of such"),
+        (Sampled(0.07, 0.58), "with 58 % confidence it fails on at most 7 % of such"),
+        (Sampled(0.999, 1e-20), "held on 1 random subsets"),
+    ],
+)
+def test_shares_are_said_as_they_were_given(stated: Sampled, said: str) -> None:
+    search, _ = searched(Transversal(RETENTION, stated), 30, any_of({0b11}, RETENTION))
+    assert said in search.claims[0].sampling
+
+
 def test_what_all_tests_may_err_together_is_no_more_than_one() -> None:
     jointly = Sampled(jointly=True)
     assert sum(jointly.error(tested, 2) for tested in range(10_000)) * 2 <= 0.05 + 1e-12
@@ -294,6 +307,8 @@ def test_run_again_on_its_verdicts_it_asks_for_nothing() -> None:
     [
         ({"max_violation": 0}, "max_violation"),
         ({"max_violation": 1.0}, "max_violation"),
+        ({"max_violation": 1e-9}, "1,000,000 random subsets"),
+        ({"max_violation": 1e-300}, "1,000,000 random subsets"),
         ({"confidence": "high"}, "confidence"),
         ({"jointly": 1}, "jointly"),
         ({"max_rules": 0}, "max_rules"),
