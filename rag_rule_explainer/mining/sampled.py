@@ -90,12 +90,14 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Random supersets of an antecedent. ``sizes``: numbers of units retained."""
+    """Random supersets of an antecedent. ``sizes``: numbers of sources retained, ``pinned`` ones, which
+    are no units, among them."""
 
     kind: RuleKind
     lattice: Lattice
     antecedent: Mask
     sizes: tuple[int, ...]
+    pinned: int = 0
 
     @property
     def everything(self) -> int:
@@ -135,5 +137,6 @@ class Draws:
 
     def _added(self, retained: int) -> int:
         """Units beside the antecedent in a superset with so many retained."""
-        shown = retained if self.kind is RuleKind.RETENTION else self.lattice.size - retained
-        return shown - self.antecedent.bit_count()
+        units = retained - self.pinned
+        named = units if self.kind is RuleKind.RETENTION else self.lattice.size - units
+        return named - self.antecedent.bit_count()

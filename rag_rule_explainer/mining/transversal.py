@@ -41,13 +41,15 @@ Test = Generator[Wanted, Verdicts, bool]
 class Transversal:
     """Minimal rules of one kind that no random superset broke; *proved* is what held on all.
 
-    ``kinds``: so many searches share what a joint statement may err.
+    ``kinds``: so many searches share what a joint statement may err. ``pinned``: how many sources are
+    retained with every subset.
     """
 
     kind: RuleKind
     sampled: Sampled = field(default_factory=Sampled)
     seed: int = 0
     kinds: int = 1
+    pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """A fresh search of ``lattice``."""
@@ -108,7 +110,8 @@ class _Search:
             yield from self.ruled_out(known)
             return
         sampled, self.trying = self.miner.sampled, candidate
-        draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or ())
+        sizes, pinned = sampled.sizes or (), self.miner.pinned
+        draws = Draws(self.kind, self.lattice, candidate, sizes, pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
         self.tested += 1
         exhaustive = draws.everything <= count

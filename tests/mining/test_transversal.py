@@ -226,6 +226,17 @@ def test_named_sizes_are_of_what_is_retained(kind: RuleKind) -> None:
     assert "with 5 retained" in draws.ways
 
 
+@pytest.mark.parametrize("kind", RuleKind)
+def test_named_sizes_count_pinned_sources_too(kind: RuleKind) -> None:
+    lattice = Lattice(20)
+    draws = Draws(kind, lattice, 0b11, (5, 30), pinned=2)
+    retained = [
+        2 + kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
+    ]
+    assert retained.count(5) > 900
+    assert "with 5 retained" in draws.ways
+
+
 def test_a_size_that_no_superset_has_is_not_spoken_of() -> None:
     draws = Draws(RETENTION, Lattice(20), 0b111, (2,))
     assert "half" in draws.ways
