@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .sources import Source
     from .storing.store import Store
     from .verdicts import Answer, Case, Judgement, Verdict
+    from .verification import Verification
     from .version import __version__
 
 _ROOMS = {
@@ -112,6 +113,7 @@ _ROOMS = {
     "sources": ("Source",),
     "storing.store": ("Store",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
+    "verification": ("Verification",),
     "version": ("__version__",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -157,6 +159,7 @@ __all__ = [
     "UnknownQuery",
     "UntrueReplay",
     "Verdict",
+    "Verification",
     "__version__",
     "check_judge",
     "cites",

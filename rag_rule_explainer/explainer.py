@@ -1,19 +1,21 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
 from .assuming import Assuming
-from .choosing import choose
+from .choosing import Choice, choose, choose_to_verify
 from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer, unwrapped
 from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
-from .rules import RuleKind
+from .rules import RuleKind, as_kind
 from .settings import Settings, SettingsFields
 from .sources import Source, SourceSet
 from .verdicts import Answer
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from .explanation import Explanation
     from .inquiry import Inquiry
     from .probing.limiter import Limiter
+    from .verification import Verification
+
+Kind: TypeAlias = RuleKind | Literal["retention", "omission"]
 
 
 class Explainer:
@@ -91,7 +96,8 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
+        source_set = SourceSet.of(sources, pinned)
+        inquiry = self._inquiry(question, source_set, baseline, replay, progress, judge)
         return run_blocking(inquiry.explanation(), inquiry.interrupt)
 
     async def aexplain(
@@ -106,9 +112,57 @@ class Explainer:
         judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        return await self._inquiry(
-            question, sources, baseline, replay, pinned, progress, judge
-        ).explanation()
+        source_set = SourceSet.of(sources, pinned)
+        return await self._inquiry(question, source_set, baseline, replay, progress, judge).explanation()
+
+    def verify(  # noqa: PLR0913 -- as explain, and the rule
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "Verification":
+        """Whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
+
+        It is tried on its own subset first, and ends with the first subset that breaks it. Up to 8 other
+        sources, or as many as ``limits.replays`` allows for, all 2^(n-|S|) subsets are tried, and the
+        rule is *proved*; above that random ones, and the finding states what that guarantees. ``miner``
+        "exact" always tries all, "sampled" or ``Sampled(...)`` says which guarantee. ``rules`` is not
+        looked at. Whether a smaller rule inside it holds as well is not looked for.
+
+        The rest is as for ``explain``. Raises InvalidInput for an id that is no source's as well.
+        """
+        from .probing.loop import run_blocking
+
+        inquiry, verification = self._verifying(
+            antecedent, kind, question, sources, baseline, replay, pinned, progress, judge
+        )
+        return verification(run_blocking(inquiry.explanation(), inquiry.interrupt))
+
+    async def averify(  # noqa: PLR0913 -- as verify
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "Verification":
+        """The same on the caller's own loop."""
+        inquiry, verification = self._verifying(
+            antecedent, kind, question, sources, baseline, replay, pinned, progress, judge
+        )
+        return verification(await inquiry.explanation())
 
     def estimate(
         self,
@@ -161,8 +215,10 @@ class Explainer:
         )
         return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
 
-    def _inquiry(
+    def _verifying(  # noqa: PLR0913, PLR0917 -- as verify
         self,
+        antecedent: Iterable[str],
+        kind: Kind,
         question: str,
         sources: Iterable[Source | str],
         baseline: Baseline | Answer | str | None,
@@ -170,6 +226,30 @@ class Explainer:
         pinned: Iterable[str],
         progress: Progress | bool | None,
         judge: Callable[[], TokensByModel] | None,
+    ) -> "tuple[Inquiry, Callable[[Explanation], Verification]]":
+        from .verification import Verification
+
+        of_kind = as_kind(kind)
+        source_set = SourceSet.of(sources, pinned)
+        settings = replace(self.settings, rules=of_kind.value)
+        mask = source_set.mask_of(antecedent)
+        choice = choose_to_verify(settings, source_set.lattice.size, mask)
+        inquiry = self._inquiry(
+            question, source_set, baseline, replay, progress, judge, settings=settings, choice=choice
+        )
+        return inquiry, partial(Verification, of_kind, source_set.ids_of(mask))
+
+    def _inquiry(
+        self,
+        question: str,
+        sources: SourceSet,
+        baseline: Baseline | Answer | str | None,
+        replay: Replay | None,
+        progress: Progress | bool | None,
+        judge: Callable[[], TokensByModel] | None,
+        *,
+        settings: Settings | None = None,
+        choice: Choice | None = None,
     ) -> "Inquiry":
         from .inquiry import Inquiry
 
@@ -183,17 +263,17 @@ class Explainer:
         if not (judge is None or callable(judge)):
             raise InvalidInput(f"judge is {judge!r}; pass a function that tells tokens by model")
         _check_question(question)
-        source_set = SourceSet.of(sources, pinned)
+        settings = settings or self.settings
         told = (self.progress, as_progress(progress))
         return Inquiry(
             question=question,
-            sources=source_set,
+            sources=sources,
             baseline=baseline,
             replay=chosen,
             limiter=self.limiter,
-            predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
-            settings=self.settings,
-            choice=choose(self.settings, source_set.lattice.size),
+            predicates={kind: self.predicates[kind] for kind in settings.kinds},
+            settings=settings,
+            choice=choice or choose(settings, sources.lattice.size),
             progress=tuple(each for each in told if each is not None),
             judge=judge,
         )

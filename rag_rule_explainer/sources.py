@@ -105,6 +105,25 @@ class SourceSet:
         """A bit beyond those of all units, which every arrangement has."""
         return 1 << self.lattice.size
 
+    def mask_of(self, ids: Iterable[str]) -> Mask:
+        """The mask of the units with these ids. Raises InvalidInput for anything else."""
+        if isinstance(ids, str) or not isinstance(ids, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {ids!r}")
+        named, bit_of = list(ids), {source.id: bit for bit, source in self.by_bit}
+        unknown = [each for each in named if not isinstance(each, str) or each not in bit_of]  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if unknown:
+            raise InvalidInput(
+                f"the rule names {', '.join(map(repr, unknown))}, which is no source; "
+                f"the sources are {', '.join(map(repr, self.ids[:20]))}{', …' * (len(self) > 20)}"
+            )
+        pinned = sorted(self.pinned.intersection(named))
+        if pinned:
+            raise InvalidInput(
+                f"the rule names {', '.join(map(repr, pinned))}, which is pinned: always retained and in "
+                "no rule; name others, or do not pin it"
+            )
+        return sum(bit_of[each] for each in set(named))
+
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
         """The ids of a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])

@@ -152,6 +152,8 @@ class RuleSearch:
                 return
             if self._wanted.stop:
                 self.stop(self._wanted.stop)
+                # What it asked for and nobody has begun with decides nothing any more.
+                self._wanting.clear()
             if not self._wanted.asks:
                 return
             verdicts = self._queue_up(self._wanted.asks)
