@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .updates import Update
     from .verdicts import Answer, Case, Judgement, Verdict
     from .verification import Verification
     from .version import __version__
@@ -112,6 +113,7 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
+    "updates": ("Update",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
     "verification": ("Verification",),
     "version": ("__version__",),
@@ -158,6 +160,7 @@ __all__ = [
     "TooManySources",
     "UnknownQuery",
     "UntrueReplay",
+    "Update",
     "Verdict",
     "Verification",
     "__version__",

@@ -1,17 +1,16 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
 from .assuming import Assuming
-from .choosing import Choice, choose, choose_to_verify
+from .choosing import choose, choose_to_verify
 from .display import as_progress
 from .errors import InvalidInput
-from .predicates import PredicateLike, as_predicate, negated, same_answer, unwrapped
+from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from .explanation import Explanation
     from .inquiry import Inquiry
     from .probing.limiter import Limiter
+    from .updates import Update
     from .verification import Verification
 
 Kind: TypeAlias = RuleKind | Literal["retention", "omission"]
@@ -96,8 +96,7 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        source_set = SourceSet.of(sources, pinned)
-        inquiry = self._inquiry(question, source_set, baseline, replay, progress, judge)
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
         return run_blocking(inquiry.explanation(), inquiry.interrupt)
 
     async def aexplain(
@@ -112,8 +111,51 @@ class Explainer:
         judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        source_set = SourceSet.of(sources, pinned)
-        return await self._inquiry(question, source_set, baseline, replay, progress, judge).explanation()
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
+        return await inquiry.explanation()
+
+    def stream(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "Generator[Update | Explanation, None, None]":
+        """The findings of ``explain`` as they become known, each an ``Update``; its explanation last.
+
+        A rule of a sampled search is told as soon as it held where it was tried, *unverified*, and once
+        more when it is *tested* or *proved*; one of an exact search when it is known to be minimal. What
+        was told and turns out to break is told again, as ``withdrawn``. When the explanation comes, what
+        was told and not withdrawn is what it reports.
+
+        Nothing new is asked before the next update is asked for. Closing the generator, as leaving its
+        loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``
+        does it for sure. Raises what ``explain`` raises: bad input at once, the rest when it is iterated.
+        """
+        from .streaming import streamed
+
+        return streamed(self._inquiry(question, sources, baseline, replay, pinned, progress, judge))
+
+    def astream(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "AsyncGenerator[Update | Explanation, None]":
+        """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
+        sure."""
+        from .streaming import astreamed
+
+        return astreamed(self._inquiry(question, sources, baseline, replay, pinned, progress, judge))
 
     def verify(  # noqa: PLR0913 -- as explain, and the rule
         self,
@@ -140,10 +182,9 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        inquiry, verification = self._verifying(
-            antecedent, kind, question, sources, baseline, replay, pinned, progress, judge
-        )
-        return verification(run_blocking(inquiry.explanation(), inquiry.interrupt))
+        rule = antecedent, kind
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge, rule)
+        return _verified(inquiry, run_blocking(inquiry.explanation(), inquiry.interrupt))
 
     async def averify(  # noqa: PLR0913 -- as verify
         self,
@@ -159,10 +200,9 @@ class Explainer:
         judge: Callable[[], TokensByModel] | None = None,
     ) -> "Verification":
         """The same on the caller's own loop."""
-        inquiry, verification = self._verifying(
-            antecedent, kind, question, sources, baseline, replay, pinned, progress, judge
-        )
-        return verification(await inquiry.explanation())
+        rule = antecedent, kind
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge, rule)
+        return _verified(inquiry, await inquiry.explanation())
 
     def estimate(
         self,
@@ -183,42 +223,25 @@ class Explainer:
         say of them. Raises InvalidInput as ``explain`` does.
         """
         from .estimate import Material, estimated
-        from .judging_outlay import judge_plan
 
         if not isinstance(assuming, (Assuming, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"assuming is {assuming!r}; give Assuming(answer_tokens=...)")
         _check_question(question)
-        assumed = assuming or Assuming()
         source_set = SourceSet.of(sources, pinned)
-        counted = [assumed.count_tokens(source.passage) for source in source_set.units]
-        fixed = sum(assumed.count_tokens(s.passage) for s in source_set if s.id in source_set.pinned)
-        other = assumed.count_tokens(question) + fixed
-        if prompt is not None:
-            other = max(other, assumed.count_tokens(prompt) - sum(counted))
-        bases = dict.fromkeys(unwrapped(self.predicates[kind])[0] for kind in self.settings.kinds)
-        judge = judge_plan(
-            bases,
+        material = Material.of(
             question,
-            count_tokens=assumed.count_tokens,
-            answer_tokens=assumed.answer_tokens,
+            source_set,
+            [self.predicates[kind] for kind in self.settings.kinds],
+            assuming or Assuming(),
+            prompt=prompt,
+            spent_tokens=spent_tokens,
+            notes=notes,
             stored=self.settings.store is not None,
-        )
-        material = Material(
-            counted,
-            other,
-            assumed.answer_tokens,
-            assumed.seconds_per_replay,
-            assumed.model,
-            spent_tokens,
-            tuple(notes),
-            judge if judge.conditions else None,
         )
         return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
 
-    def _verifying(  # noqa: PLR0913, PLR0917 -- as verify
+    def _inquiry(
         self,
-        antecedent: Iterable[str],
-        kind: Kind,
         question: str,
         sources: Iterable[Source | str],
         baseline: Baseline | Answer | str | None,
@@ -226,31 +249,9 @@ class Explainer:
         pinned: Iterable[str],
         progress: Progress | bool | None,
         judge: Callable[[], TokensByModel] | None,
-    ) -> "tuple[Inquiry, Callable[[Explanation], Verification]]":
-        from .verification import Verification
-
-        of_kind = as_kind(kind)
-        source_set = SourceSet.of(sources, pinned)
-        settings = replace(self.settings, rules=of_kind.value)
-        mask = source_set.mask_of(antecedent)
-        choice = choose_to_verify(settings, source_set.lattice.size, mask)
-        inquiry = self._inquiry(
-            question, source_set, baseline, replay, progress, judge, settings=settings, choice=choice
-        )
-        return inquiry, partial(Verification, of_kind, source_set.ids_of(mask))
-
-    def _inquiry(
-        self,
-        question: str,
-        sources: SourceSet,
-        baseline: Baseline | Answer | str | None,
-        replay: Replay | None,
-        progress: Progress | bool | None,
-        judge: Callable[[], TokensByModel] | None,
-        *,
-        settings: Settings | None = None,
-        choice: Choice | None = None,
+        rule: tuple[Iterable[str], Kind] | None = None,
     ) -> "Inquiry":
+        """``rule``: the only one that is looked at."""
         from .inquiry import Inquiry
 
         chosen = replay or self.replay
@@ -263,17 +264,23 @@ class Explainer:
         if not (judge is None or callable(judge)):
             raise InvalidInput(f"judge is {judge!r}; pass a function that tells tokens by model")
         _check_question(question)
-        settings = settings or self.settings
+        source_set, settings = SourceSet.of(sources, pinned), self.settings
+        if rule is None:
+            choice = choose(settings, source_set.lattice.size)
+        else:
+            settings = replace(settings, rules=as_kind(rule[1]).value)
+            antecedent = source_set.mask_of(rule[0])
+            choice = choose_to_verify(settings, source_set.lattice.size, antecedent)
         told = (self.progress, as_progress(progress))
         return Inquiry(
             question=question,
-            sources=sources,
+            sources=source_set,
             baseline=baseline,
             replay=chosen,
             limiter=self.limiter,
             predicates={kind: self.predicates[kind] for kind in settings.kinds},
             settings=settings,
-            choice=choice or choose(settings, sources.lattice.size),
+            choice=choice,
             progress=tuple(each for each in told if each is not None),
             judge=judge,
         )
@@ -282,3 +289,10 @@ class Explainer:
 def _check_question(question: object) -> None:
     if not isinstance(question, str):
         raise InvalidInput(f"the question is {type(question).__name__}; give a str")
+
+
+def _verified(inquiry: "Inquiry", explanation: "Explanation") -> "Verification":
+    from .verification import Verification
+
+    (kind,) = inquiry.settings.kinds
+    return Verification(kind, inquiry.sources.ids_of(inquiry.choice.antecedent or 0), explanation)
