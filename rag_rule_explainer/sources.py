@@ -107,10 +107,8 @@ class SourceSet:
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
         """The mask of the units with these ids. Raises InvalidInput for anything else."""
-        if isinstance(ids, str) or not isinstance(ids, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {ids!r}")
-        named, bit_of = list(ids), {source.id: bit for bit, source in self.by_bit}
-        unknown = [each for each in named if not isinstance(each, str) or each not in bit_of]  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
+        unknown = [each for each in named if each not in bit_of]
         if unknown:
             raise InvalidInput(
                 f"the rule names {', '.join(map(repr, unknown))}, which is no source; "
@@ -133,6 +131,15 @@ class SourceSet:
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.sources)
+
+
+def named_ids(given: Iterable[str]) -> tuple[str, ...]:
+    """The ids that a rule names. Raises InvalidInput for what are none."""
+    if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        listed = tuple(given)
+        if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            return listed
+    raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {given!r}")
 
 
 def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:

@@ -244,8 +244,9 @@ def test_pinned_sources_are_in_no_rule() -> None:
     ("antecedent", "kind", "said"),
     [
         ({"D9"}, "retention", "'D9', which is no source; the sources are 'D1', 'D2'"),
-        (["D1", "nowhere", 3], "retention", "'nowhere', 3, which is no source"),
-        ([["D1"]], "retention", "which is no source"),
+        (["D1", "nowhere", ""], "retention", "'nowhere', '', which is no source"),
+        ([["D1"]], "retention", "by a set of ids, such as {'D2'}; got [['D1']]"),
+        ([3], "retention", "got [3]"),
         ("D2", "retention", "a set of ids, such as {'D2'}; got 'D2'"),
         (None, "retention", "got None"),
         ({"D5"}, "retention", "'D5', which is pinned"),
