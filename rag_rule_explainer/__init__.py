@@ -57,7 +57,9 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .updates import Update
     from .verdicts import Answer, Case, Judgement, Verdict
+    from .verification import Verification
     from .version import __version__
 
 _ROOMS = {
@@ -111,7 +113,9 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
+    "updates": ("Update",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
+    "verification": ("Verification",),
     "version": ("__version__",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -156,7 +160,9 @@ __all__ = [
     "TooManySources",
     "UnknownQuery",
     "UntrueReplay",
+    "Update",
     "Verdict",
+    "Verification",
     "__version__",
     "check_judge",
     "cites",

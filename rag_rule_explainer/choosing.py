@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .errors import TooManySources
+from .errors import InvalidInput, TooManySources
 from .lattice import FAMILY_LIMIT, Lattice, Mask, told
 from .mining import (
     CONFIDENCE_LIMIT,
@@ -14,10 +14,12 @@ from .mining import (
     RuleSearch,
     Sampled,
     Transversal,
+    Verifying,
 )
 from .probing.limits import Limits
 from .rules import RuleKind
 from .settings import Settings
+from .sources import SourceSet
 from .verdicts import Verdict
 
 EXACT_UP_TO = 7
@@ -36,7 +38,7 @@ class Choice:
 
     ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
     are not mined exactly; ``samples``: answers to a subset at the most; ``pinned``: how many sources are
-    retained with every subset.
+    retained with every subset; ``antecedent``: of the one rule to verify, where no others are looked for.
     """
 
     name: str
@@ -46,9 +48,12 @@ class Choice:
     samples: int = 1
     sampled: Sampled | None = None
     pinned: int = 0
+    antecedent: Mask | None = None
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """The miner of one kind of rule."""
+        if self.antecedent is not None:
+            return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
         if self.sampled is not None:
             return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
         if self.name == "confidence":
@@ -75,7 +80,11 @@ class Choice:
 
     def everything(self, sources: int) -> int:
         """What that is without a cap."""
-        return (1 << sources) * self.samples + 2
+        others = sources - (self.antecedent or 0).bit_count()
+        subsets = 1 << others
+        if self.antecedent is not None and self.sampled is not None:
+            subsets = min(subsets, 1 + self.sampled.draws(self.sampled.error(0)))
+        return subsets * self.samples + 2
 
 
 def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
@@ -96,6 +105,38 @@ def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
         return _sampled(choice, settings.sampling)
     _check_finishes(sources)
     return replace(choice, name=str(settings.miner))
+
+
+def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> Choice:
+    """How one rule over these sources is tried: on all its subsets, or on random ones.
+
+    Raises TooManySources where all were asked for and are too many, InvalidInput for a minimum
+    confidence.
+    """
+    limits, samples = settings.limits, settings.noise.samples
+    if settings.noise.min_confidence < 1:
+        raise InvalidInput(
+            "verify stops at the first subset that breaks the rule, so there is no share of them to hold "
+            "against noise.min_confidence; leave that out"
+        )
+    sources, pinned = among.lattice.size, len(among.pinned)
+    others = sources - antecedent.bit_count()
+    tried = f"the rule speaks about {_counted(1 << others)}"
+    choice = Choice("verify", tried, limits, samples=samples, pinned=pinned, antecedent=antecedent)
+    if settings.miner in {"exact", "exhaustive"}:
+        if others > FAMILY_LIMIT:
+            raise TooManySources(
+                f"{tried}; all of them are tried up to {told(1 << FAMILY_LIMIT)}. Say miner='sampled', "
+                "which tries random ones"
+            )
+        return replace(choice, reason=f"asked for; {tried}")
+    sampled = settings.sampling or Sampled()
+    drawn = sampled.draws(sampled.error(0))
+    cap = AUTO_REPLAYS if limits.replays is None else limits.replays
+    fits = settings.miner == "auto" and others <= FAMILY_LIMIT and choice.everything(sources) <= cap
+    if fits or 1 << others <= drawn:
+        return replace(choice, reason=f"{tried}, all of which are tried")
+    return replace(choice, reason=f"{tried}, of which {drawn} are drawn at random", sampled=sampled)
 
 
 def _automatic(choice: Choice, settings: Settings, sources: int) -> Choice:
@@ -155,3 +196,7 @@ def _check_finishes(sources: int) -> None:
 
 def _subsets(sources: int) -> str:
     return f"{sources} source{'s' * (sources != 1)}, at most {told(1 << sources)} probes"
+
+
+def _counted(subsets: int) -> str:
+    return f"{told(subsets)} subset{'s' * (subsets != 1)}"

@@ -5,18 +5,21 @@ source already breaks the condition. *Typical*: two sources decide together, and
 *Worst*: every subset is needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from sys import float_info
 
+from .assuming import Assuming
 from .choosing import Choice
-from .judging_outlay import JudgeOutlay, JudgePlan
+from .judging_outlay import JudgeOutlay, JudgePlan, judge_plan
+from .predicates import Predicate, unwrapped
 from .printable import amount
 from .probing.noise import Noise
 from .probing.prices import ANY_MODEL, Price, Prices, price_of
 from .rules import RuleKind
 from .settings import Settings
+from .sources import SourceSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,43 @@ class Material:
     spent_tokens: int = 0
     notes: tuple[str, ...] = ()
     judge: JudgePlan | None = None
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        sources: SourceSet,
+        predicates: Iterable[Predicate],
+        assuming: Assuming,
+        *,
+        prompt: str | None,
+        spent_tokens: int,
+        notes: Sequence[str],
+        stored: bool,
+    ) -> "Material":
+        """As far as it can be counted before anything is asked. ``stored``: what a judge says is kept."""
+        count = assuming.count_tokens
+        counted = [count(source.passage) for source in sources.units]
+        other = count(question) + sum(count(s.passage) for s in sources if s.id in sources.pinned)
+        if prompt is not None:
+            other = max(other, count(prompt) - sum(counted))
+        judge = judge_plan(
+            dict.fromkeys(unwrapped(each)[0] for each in predicates),
+            question,
+            count_tokens=count,
+            answer_tokens=assuming.answer_tokens,
+            stored=stored,
+        )
+        return cls(
+            counted,
+            other,
+            assuming.answer_tokens,
+            assuming.seconds_per_replay,
+            assuming.model,
+            spent_tokens,
+            tuple(notes),
+            judge if judge.conditions else None,
+        )
 
 
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:

@@ -1,19 +1,20 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
 from .assuming import Assuming
-from .choosing import Choice, choose
+from .choosing import choose, choose_to_verify
 from .display import as_progress
 from .errors import InvalidInput
-from .predicates import PredicateLike, as_predicate, negated, same_answer, unwrapped
+from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
-from .rules import RuleKind
+from .rules import RuleKind, as_kind
 from .settings import Settings, SettingsFields
 from .sources import Source, SourceSet
 from .verdicts import Answer
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from .explanation import Explanation
     from .inquiry import Inquiry
     from .probing.limiter import Limiter
+    from .updates import Update
+    from .verification import Verification
+
+Kind: TypeAlias = RuleKind | Literal["retention", "omission"]
 
 
 class Explainer:
@@ -106,9 +111,98 @@ class Explainer:
         judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        return await self._inquiry(
-            question, sources, baseline, replay, pinned, progress, judge
-        ).explanation()
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
+        return await inquiry.explanation()
+
+    def stream(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "Generator[Update | Explanation, None, None]":
+        """The findings of ``explain`` as they become known, each an ``Update``; its explanation last.
+
+        A rule of a sampled search is told as soon as it held where it was tried, *unverified*, and once
+        more when it is *tested* or *proved*; one of an exact search when it is known to be minimal. What
+        was told and turns out to break is told again, as ``withdrawn``. When the explanation comes, what
+        was told and not withdrawn is what it reports.
+
+        Nothing new is asked before the next update is asked for. Closing the generator, as leaving its
+        loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``
+        does it for sure. Raises what ``explain`` raises: bad input at once, the rest when it is iterated.
+        """
+        from .streaming import streamed
+
+        return streamed(self._inquiry(question, sources, baseline, replay, pinned, progress, judge))
+
+    def astream(
+        self,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "AsyncGenerator[Update | Explanation, None]":
+        """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
+        sure."""
+        from .streaming import astreamed
+
+        return astreamed(self._inquiry(question, sources, baseline, replay, pinned, progress, judge))
+
+    def verify(  # noqa: PLR0913 -- as explain, and the rule
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "Verification":
+        """Whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
+
+        It is tried on its own subset first, and ends with the first subset that breaks it. Up to 8 other
+        sources, or as many as ``limits.replays`` allows for, all 2^(n-|S|) subsets are tried, and the
+        rule is *proved*; above that random ones, and the finding states what that guarantees. ``miner``
+        "exact" always tries all, "sampled" or ``Sampled(...)`` says which guarantee. ``rules`` is not
+        looked at. Whether a smaller rule inside it holds as well is not looked for.
+
+        The rest is as for ``explain``. Raises InvalidInput for an id that is no source's as well.
+        """
+        from .probing.loop import run_blocking
+
+        rule = antecedent, kind
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge, rule)
+        return _verified(inquiry, run_blocking(inquiry.explanation(), inquiry.interrupt))
+
+    async def averify(  # noqa: PLR0913 -- as verify
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        question: str,
+        sources: Iterable[Source | str],
+        baseline: Baseline | Answer | str | None = None,
+        *,
+        replay: Replay | None = None,
+        pinned: Iterable[str] = (),
+        progress: Progress | bool | None = None,
+        judge: Callable[[], TokensByModel] | None = None,
+    ) -> "Verification":
+        """The same on the caller's own loop."""
+        rule = antecedent, kind
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge, rule)
+        return _verified(inquiry, await inquiry.explanation())
 
     def estimate(
         self,
@@ -129,40 +223,23 @@ class Explainer:
         say of them. Raises InvalidInput as ``explain`` does.
         """
         from .estimate import Material, estimated
-        from .judging_outlay import judge_plan
 
         if not isinstance(assuming, (Assuming, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"assuming is {assuming!r}; give Assuming(answer_tokens=...)")
         _check_question(question)
-        assumed = assuming or Assuming()
         source_set = SourceSet.of(sources, pinned)
-        counted = [assumed.count_tokens(source.passage) for source in source_set.units]
-        fixed = sum(assumed.count_tokens(s.passage) for s in source_set if s.id in source_set.pinned)
-        other = assumed.count_tokens(question) + fixed
-        if prompt is not None:
-            other = max(other, assumed.count_tokens(prompt) - sum(counted))
-        bases = dict.fromkeys(unwrapped(self.predicates[kind])[0] for kind in self.settings.kinds)
-        judge = judge_plan(
-            bases,
+        material = Material.of(
             question,
-            count_tokens=assumed.count_tokens,
-            answer_tokens=assumed.answer_tokens,
+            source_set,
+            [self.predicates[kind] for kind in self.settings.kinds],
+            assuming or Assuming(),
+            prompt=prompt,
+            spent_tokens=spent_tokens,
+            notes=notes,
             stored=self.settings.store is not None,
         )
-        material = Material(
-            counted,
-            other,
-            assumed.answer_tokens,
-            assumed.seconds_per_replay,
-            assumed.model,
-            spent_tokens,
-            tuple(notes),
-            judge if judge.conditions else None,
-        )
-        return estimated(material, self.settings, self._choice(source_set))
-
-    def _choice(self, sources: SourceSet) -> Choice:
-        return choose(self.settings, sources.lattice.size, len(sources.pinned))
+        chosen = choose(self.settings, source_set.lattice.size, len(source_set.pinned))
+        return estimated(material, self.settings, chosen)
 
     def _inquiry(
         self,
@@ -173,7 +250,9 @@ class Explainer:
         pinned: Iterable[str],
         progress: Progress | bool | None,
         judge: Callable[[], TokensByModel] | None,
+        rule: tuple[Iterable[str], Kind] | None = None,
     ) -> "Inquiry":
+        """``rule``: the only one that is looked at."""
         from .inquiry import Inquiry
 
         chosen = replay or self.replay
@@ -186,7 +265,13 @@ class Explainer:
         if not (judge is None or callable(judge)):
             raise InvalidInput(f"judge is {judge!r}; pass a function that tells tokens by model")
         _check_question(question)
-        source_set = SourceSet.of(sources, pinned)
+        source_set, settings = SourceSet.of(sources, pinned), self.settings
+        if rule is None:
+            choice = choose(settings, source_set.lattice.size, len(source_set.pinned))
+        else:
+            settings = replace(settings, rules=as_kind(rule[1]).value)
+            antecedent = source_set.mask_of(rule[0])
+            choice = choose_to_verify(settings, source_set, antecedent)
         told = (self.progress, as_progress(progress))
         return Inquiry(
             question=question,
@@ -194,9 +279,9 @@ class Explainer:
             baseline=baseline,
             replay=chosen,
             limiter=self.limiter,
-            predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
-            settings=self.settings,
-            choice=self._choice(source_set),
+            predicates={kind: self.predicates[kind] for kind in settings.kinds},
+            settings=settings,
+            choice=choice,
             progress=tuple(each for each in told if each is not None),
             judge=judge,
         )
@@ -205,3 +290,10 @@ class Explainer:
 def _check_question(question: object) -> None:
     if not isinstance(question, str):
         raise InvalidInput(f"the question is {type(question).__name__}; give a str")
+
+
+def _verified(inquiry: "Inquiry", explanation: "Explanation") -> "Verification":
+    from .verification import Verification
+
+    (kind,) = inquiry.settings.kinds
+    return Verification(kind, inquiry.sources.ids_of(inquiry.choice.antecedent or 0), explanation)

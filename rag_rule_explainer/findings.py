@@ -1,6 +1,6 @@
 """From a search, which speaks of masks, to records, which speak of sources. Costs no probe."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from .jsonable import encodable
@@ -124,24 +124,25 @@ class Account:
 
     def findings(self) -> tuple[Finding, ...]:
         """The search's claims with their evidence, smallest first."""
-        evidence = self.evidence
         claims = self.search.claims
         claimed = {claim.antecedent for claim in claims}
-        return tuple(
-            Finding(
-                kind=self.kind,
-                sources=self.sources.ids_of(claim.antecedent),
-                condition=self.condition,
-                claim=self._status(claim),
-                observed=evidence.observed(claim.antecedent),
-                broken=evidence.broken(claim.antecedent),
-                applicable=evidence.applicable(claim.antecedent),
-                draws=claim.draws,
-                sampling=self._sampling(claim),
-                minimal=self._is_minimal(claim.antecedent, claimed),
-                breaking=self._breaking(claim),
-            )
-            for claim in claims
+        return tuple(self.finding(claim, claimed) for claim in claims)
+
+    def finding(self, claim: Claim, claimed: Set[Mask]) -> Finding:
+        """One claim with its evidence; ``claimed``: the antecedents of all."""
+        evidence = self.evidence
+        return Finding(
+            kind=self.kind,
+            sources=self.sources.ids_of(claim.antecedent),
+            condition=self.condition,
+            claim=self._status(claim),
+            observed=evidence.observed(claim.antecedent),
+            broken=evidence.broken(claim.antecedent),
+            applicable=evidence.applicable(claim.antecedent),
+            draws=claim.draws,
+            sampling=self._sampling(claim),
+            minimal=self._is_minimal(claim.antecedent, claimed),
+            breaking=self._breaking(claim),
         )
 
     def _status(self, claim: Claim) -> ClaimStatus:
@@ -260,7 +261,7 @@ class Account:
         probe = self.strand.get(mask)
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
-    def _is_minimal(self, antecedent: Mask, claimed: set[Mask]) -> bool | None:
+    def _is_minimal(self, antecedent: Mask, claimed: Set[Mask]) -> bool | None:
         """None where some smaller antecedent is neither claimed nor seen broken."""
         if self.noise.min_confidence < 1:
             # One with two sources fewer may be a rule where none with one fewer is.
@@ -270,7 +271,7 @@ class Account:
         smaller = tuple(self.search.lattice.one_fewer(antecedent))
         if any(child in claimed for child in smaller):
             return False
-        return True if self.resolved or all(map(self.evidence.broken, smaller)) else None
+        return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Mask) -> bool:
         """A resolved exact search has seen every smaller change hold; else count."""

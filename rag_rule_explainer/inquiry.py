@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 
 from .assembly import Assembly
@@ -35,6 +36,7 @@ from .rules import RuleKind
 from .settings import Settings
 from .settling import Settling
 from .sources import Arrangement, SourceSet
+from .updates import Announcer
 from .verdicts import Verdict
 
 Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
@@ -49,7 +51,11 @@ _calls = count(1)
 
 @dataclass(slots=True, repr=False)
 class Inquiry:
-    """Everything one call of explain() needs, and what it has found out so far."""
+    """Everything one call of explain() needs, and what it has found out so far.
+
+    ``announcer``: is told of it meanwhile, where somebody watches; nothing new is begun until more is
+    waited for.
+    """
 
     question: str
     sources: SourceSet
@@ -63,6 +69,7 @@ class Inquiry:
     judge: Callable[[], TokensByModel] | None = None
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    announcer: Announcer | None = None
     _prober: Prober = field(init=False)
     _bench: Bench = field(init=False)
     _polling: Polling = field(init=False)
@@ -116,7 +123,7 @@ class Inquiry:
             of_this_work.reset(around)
             self._prober.close()
             self._tell(done=True)
-        return Assembly(
+        explanation = Assembly(
             question=self.question,
             sources=self.sources,
             baseline=baseline,
@@ -129,6 +136,9 @@ class Inquiry:
             warnings=(*self.warnings, *baseline.warnings),
             notes=tuple(self.notes),
         ).explanation()
+        if self.announcer is not None:
+            self.announcer.conclude(self._strands.values(), explanation.rules, len(self._probed))
+        return explanation
 
     async def _searched(self) -> Baseline:
         """The baseline, once every search has ended."""
@@ -165,11 +175,22 @@ class Inquiry:
     async def _drive(self) -> None:
         await drive(
             tuple(self._strands),
-            self._probe,
+            self._probe if self.announcer is None else partial(self._watched_probe, self.announcer),
             self.limiter.size,
             stop=self._stop,
+            told=self._announce,
             lockstep=self.settings.lockstep,
         )
+
+    async def _watched_probe(self, announcer: Announcer, search: RuleSearch, mask: Mask) -> Verdict:
+        await announcer.open.wait()
+        if self._prober.stop_reason:
+            raise LimitReached(self._prober.stop_reason)
+        return await self._probe(search, mask)
+
+    def _announce(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
+        if self.announcer is not None:
+            self.announcer.told(self._strands[search], mask, verdict, len(self._probed))
 
     async def _settle(self) -> None:
         settling = Settling(self.sources, self.settings, self.choice)

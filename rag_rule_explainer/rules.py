@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from .errors import InvalidInput
 from .lattice import Lattice, Mask
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
@@ -36,6 +37,14 @@ class RuleKind(str, Enum):
     def subset(self, lattice: Lattice, antecedent: Mask) -> Mask:
         """The concrete subset of an antecedent, or the antecedent of a concrete subset."""
         return antecedent ^ self.flip(lattice)
+
+
+def as_kind(given: RuleKind | str) -> RuleKind:
+    """The kind that is meant. Raises InvalidInput for anything else."""
+    try:
+        return RuleKind(given)
+    except ValueError as error:
+        raise InvalidInput(f"kind is {given!r}; give 'retention' or 'omission'") from error
 
 
 @dataclass(frozen=True, slots=True)

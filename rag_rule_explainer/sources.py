@@ -105,6 +105,23 @@ class SourceSet:
         """A bit beyond those of all units, which every arrangement has."""
         return 1 << self.lattice.size
 
+    def mask_of(self, ids: Iterable[str]) -> Mask:
+        """The mask of the units with these ids. Raises InvalidInput for anything else."""
+        named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
+        unknown = [each for each in named if each not in bit_of]
+        if unknown:
+            raise InvalidInput(
+                f"the rule names {', '.join(map(repr, unknown))}, which is no source; "
+                f"the sources are {', '.join(map(repr, self.ids[:20]))}{', …' * (len(self) > 20)}"
+            )
+        pinned = sorted(self.pinned.intersection(named))
+        if pinned:
+            raise InvalidInput(
+                f"the rule names {', '.join(map(repr, pinned))}, which is pinned: always retained and in "
+                "no rule; name others, or do not pin it"
+            )
+        return sum(bit_of[each] for each in set(named))
+
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
         """The ids of a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
@@ -114,6 +131,15 @@ class SourceSet:
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.sources)
+
+
+def named_ids(given: Iterable[str]) -> tuple[str, ...]:
+    """The ids that a rule names. Raises InvalidInput for what are none."""
+    if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        listed = tuple(given)
+        if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            return listed
+    raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {given!r}")
 
 
 def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:

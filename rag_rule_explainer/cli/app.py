@@ -73,6 +73,7 @@ from .requests import Request, parsed_ids, parsed_prices, parsed_store
 from .sampling import parsed_miner
 from .stores import store
 from .terminal import print_lines
+from .verify import verify
 
 app = typer.Typer(
     name="rag-rules",
@@ -265,6 +266,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
 app.command("diff")(diff)
 app.command("judge-check")(judge_check)
+app.command("verify")(verify)
 
 
 @app.callback(invoke_without_command=True)

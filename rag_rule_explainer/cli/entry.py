@@ -12,7 +12,8 @@ from .terminal import say
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff`` says."""
+    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff``
+    and ``verify`` say."""
     try:
         code = app(args=arguments, standalone_mode=False)
     except RagRuleError as error:

@@ -2,13 +2,15 @@
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import typer
 
 from ..assuming import Assuming
-from ..choosing import choose
+from ..choosing import choose, choose_to_verify
 from ..display import ProgressBar
 from ..errors import BaselineFailed, InvalidInput
 from ..explainer import Explainer
@@ -39,16 +41,30 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 
 def explain(request: Request, settings: Settings) -> None:
     """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
+    explanation = asked(request, settings)
+    show(explanation, as_json=request.json)
+    said_of(explanation, settings)
+
+
+def asked(request: Request, settings: Settings) -> Any:
+    """What comes of asking the explainer: an Explanation, or a Verification of the request's rule."""
     predicates = _predicates(request, request.judge.judge())
     incident = None if request.baseline is None else load_incident(request.baseline)
     of_kind = _of_application if request.app is not None else _of_sources
-    explanation = of_kind(request, settings, predicates, incident)
-    _show(explanation, as_json=request.json)
+    return of_kind(request, settings, predicates, incident)
+
+
+def said_of(explanation: Explanation, settings: Settings) -> None:
+    """What is said beside the result. Exits with 130 after an interrupt."""
     if settings.store is not None:
         counts = explanation.counts
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
+
+
+def _entry(explainer: Any, request: Request) -> Callable[..., Any]:
+    return explainer.explain if request.rule is None else partial(explainer.verify, *request.rule)
 
 
 def _predicates(request: Request, judge: Judge | None) -> Predicates:
@@ -59,14 +75,18 @@ def _predicates(request: Request, judge: Judge | None) -> Predicates:
 
 def _of_sources(
     request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
-) -> Explanation:
+) -> Any:
     question = request.question or (incident.question if incident else None)
     if question is None:
         raise InvalidInput("there is no question; give one with --question")
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
-    units = SourceSet.of(sources, pinned).lattice.size
-    choice = choose(settings, units)
+    source_set = SourceSet.of(sources, pinned)
+    units = source_set.lattice.size
+    if request.rule is None:
+        choice = choose(settings, units)
+    else:
+        choice = choose_to_verify(settings, source_set, source_set.mask_of(request.rule[0]))
     if request.model is None:
         replay = offline_replay
     else:
@@ -84,7 +104,7 @@ def _of_sources(
             progress=bar,
         )
         try:
-            return explainer.explain(
+            return _entry(explainer, request)(
                 question, sources, incident.answer if incident else None, pinned=pinned
             )
         except BaselineFailed as error:
@@ -148,7 +168,7 @@ def _sources(request: Request, question: str, incident: Incident | None) -> Sour
 
 def _of_application(
     request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
-) -> Explanation:
+) -> Any:
     integration, application, given, documents = _application(request, incident)
     if not request.yes and settings.limits.replays is None:
         # How much it retrieves is not known yet, and every replay may cost.
@@ -156,7 +176,7 @@ def _of_application(
         say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
     with ProgressBar(keep=False) as bar:
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
-        return explainer.explain(
+        return _entry(explainer, request)(
             given,
             documents=documents,
             pinned=_pinned(request, incident),
@@ -187,7 +207,8 @@ def _without_answer(request: Request, error: BaselineFailed) -> BaselineFailed:
     )
 
 
-def _show(explanation: Explanation, *, as_json: bool) -> None:
+def show(explanation: Explanation, *, as_json: bool) -> None:
+    """Prints it on stdout."""
     if as_json:
         # In ASCII: every encoding can write it, and no control character reaches a terminal.
         print_json(json.dumps(explanation.model_dump(mode="json"), indent=2))

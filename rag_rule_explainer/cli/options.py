@@ -1,7 +1,7 @@
 """The options of the commands: their types, and what their help says."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -53,6 +53,14 @@ NewQuery = Annotated[
     OnNewQuery | None, typer.Option(help="What a replay gets that asks what the baseline did not.")
 ]
 NoRetrieval = Annotated[OnNoRetrieval, typer.Option(help="Whether a replay may retrieve nothing.")]
+RuleIds = Annotated[
+    list[str],
+    typer.Option("--rule", metavar="IDS", help="The sources that the rule names; separate by commas."),
+]
+KindOption = Annotated[
+    Literal["retention", "omission"],
+    typer.Option("--kind", help="Whether they are retained or omitted."),
+]
 Sources = Annotated[
     Path | None,
     typer.Option(metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, or a folder of texts."),

@@ -8,6 +8,7 @@ from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.prices import Price
 from ..probing.replaying import WantedScope
+from ..rules import RuleKind
 from ..storing.store import Store
 from .frameworks import Framework
 from .judges import JudgeOptions
@@ -15,7 +16,7 @@ from .judges import JudgeOptions
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of ``rag-rules explain`` that are no settings.
+    """The options of ``rag-rules explain`` that are no settings. ``rule``: what ``verify`` asks about.
 
     Raises InvalidInput for options that exclude each other.
     """
@@ -44,6 +45,7 @@ class Request:
     base_url: str | None = None
     temperature: float | None = None
     yes: bool = False
+    rule: tuple[tuple[str, ...], RuleKind] | None = None
 
     def __post_init__(self) -> None:
         of_models = {"--base-url": self.base_url, "--temperature": self.temperature}

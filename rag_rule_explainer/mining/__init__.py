@@ -8,6 +8,7 @@ from .protocol import Ask, Miner, Mining, Wanted
 from .sampled import Sampled
 from .search import Evidence, RuleSearch
 from .transversal import Transversal
+from .verifying import Verifying
 
 __all__ = [
     "CONFIDENCE_LIMIT",
@@ -21,6 +22,7 @@ __all__ = [
     "RuleSearch",
     "Sampled",
     "Transversal",
+    "Verifying",
     "Wanted",
     "dual",
     "superset_sums",

@@ -12,7 +12,7 @@ and everything asked has been told; the miner's last claims stand.
 import heapq
 from collections.abc import Mapping
 
-from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, family, up_closure
+from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, down_closure, family, up_closure
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Miner, Mining, Wanted
@@ -152,6 +152,8 @@ class RuleSearch:
                 return
             if self._wanted.stop:
                 self.stop(self._wanted.stop)
+                # What it asked for and nobody has begun with decides nothing any more.
+                self._wanting.clear()
             if not self._wanted.asks:
                 return
             verdicts = self._queue_up(self._wanted.asks)
@@ -209,6 +211,7 @@ class Evidence:
             for wanted in (Verdict.HOLDS, Verdict.BREAKS)
         }
         self._families: dict[Verdict, Family] = {}
+        self._inside_broken = b""
         if lattice.size <= FAMILY_LIMIT:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
@@ -223,6 +226,16 @@ class Evidence:
     def broken(self, antecedent: Mask) -> int:
         """How many of them were seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
+
+    def is_broken(self, antecedent: Mask) -> bool:
+        """Whether any of them was seen to break; fast for one antecedent after the other."""
+        if not self._families:
+            return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
+        if not self._inside_broken:
+            size = self._lattice.size
+            inside = down_closure(self._families[Verdict.BREAKS], size)
+            self._inside_broken = inside.to_bytes(-(-(1 << size) // 8), "little")
+        return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
     def breaking(self, antecedent: Mask) -> list[Mask]:
         """The subsets among these that were seen to break, as masks."""

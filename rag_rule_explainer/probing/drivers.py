@@ -21,6 +21,7 @@ LONGEST_BREATH = 0.01
 
 ProbeMask = Callable[[RuleSearch, Mask], Awaitable[Verdict]]
 Stop = Callable[[str], None]
+Told = Callable[[RuleSearch, Mask, Verdict], None]
 
 
 async def drive(
@@ -29,16 +30,18 @@ async def drive(
     concurrency: int,
     *,
     stop: Stop | None = None,
+    told: Told | None = None,
     lockstep: bool = False,
 ) -> None:
     """Runs until every search is finished or stopped and nothing is in flight.
 
     A LimitReached out of ``probe`` stops every search; any other error stops them and is raised once
-    what is in flight has ended. ``stop``: told the reason of a stop as well. ``lockstep``: probes go out
+    what is in flight has ended. ``stop``: told the reason of a stop as well. ``told``: of every verdict
+    that a search was told. ``lockstep``: probes go out
     ``concurrency`` at a time and are told in the order in which they were asked, when all of them are in;
     then what is probed never depends on how long anything takes.
     """
-    work = _Work(searches, probe, stop)
+    work = _Work(searches, probe, stop, told)
     if lockstep:
         while batch := work.next_jobs(concurrency):
             await work.in_step(batch)
@@ -69,6 +72,7 @@ class _Work:
     searches: Sequence[RuleSearch]
     probe: ProbeMask
     stop: Stop | None
+    told: Told | None = None
     error: Exception | None = None
     in_flight: int = 0
     breathed: float = 0.0
@@ -99,7 +103,7 @@ class _Work:
                 raise
             else:
                 self.in_flight -= 1
-                search.tell({mask: verdict})
+                self.tell(search, mask, verdict)
             if not self.in_flight:
                 self.wake_all()
             if time.monotonic() - self.breathed > LONGEST_BREATH:
@@ -119,7 +123,12 @@ class _Work:
                 together.start_soon(one, place, job)
         for place, (search, mask) in enumerate(batch):
             if place in verdicts:
-                search.tell({mask: verdicts[place]})
+                self.tell(search, mask, verdicts[place])
+
+    def tell(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
+        search.tell({mask: verdict})
+        if self.told is not None:
+            self.told(search, mask, verdict)
 
     def stopped_by(self, error: Exception) -> None:
         if isinstance(error, LimitReached):

@@ -1,9 +1,10 @@
 """One call of an explainer: the baseline, then the rules of its answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,18 +13,22 @@ import anyio
 from ..assuming import Assuming
 from ..errors import BaselineFailed
 from ..estimate import Estimate
-from ..explainer import Explainer
+from ..explainer import Explainer, Kind
 from ..explanation import Explanation
 from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..progress import Progress
+from ..rules import as_kind
+from ..sources import named_ids
+from ..verification import Verification
 from .outputs import Explained
 from .participation import Watch
 from .runs import ApplicationRun
 from .trying import Failed, Made, Recorded, at_once, block, made
 
 Item = TypeVar("Item")
+Said = TypeVar("Said")
 
 
 class Events(Protocol):
@@ -52,6 +57,21 @@ class Call(Generic[Item]):
         with self.run.application.interception.intercepting():
             first = at_once(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
+
+    def verified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
+        """Whether one rule of the answer holds, blocking."""
+        # Before anything is paid.
+        verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
+        with self.run.application.interception.intercepting():
+            first = at_once(self._made(self._blocking_baseline, block))
+            return self._asked(verify, first.recorded, first.replay)
+
+    async def averified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
+        """The same on the caller's loop."""
+        verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
+        with self.run.application.interception.intercepting():
+            first = await self._made(self._baseline, asyncio.sleep)
+            return await self._aasked(verify, first.recorded)
 
     def estimate(self, assuming: Assuming | None) -> Estimate:
         """What explaining would take: retrieves, and stops before a model is shown anything."""
@@ -122,9 +142,13 @@ class Call(Generic[Item]):
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
         """The rules of a baseline that was recorded, blocking."""
+        return self._asked(self.explainer.explain, recorded, replay)
+
+    def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
+        """What the explainer says when it is asked so about a baseline that was recorded."""
         sources, baseline = recorded
         with self._judge_watched() as judge:
-            return self.explainer.explain(
+            return ask(
                 self.run.case.question,
                 sources,
                 baseline,
@@ -136,10 +160,13 @@ class Call(Generic[Item]):
 
     async def amined(self, recorded: Recorded) -> Explanation:
         """The same on the caller's loop."""
+        return await self._aasked(self.explainer.aexplain, recorded)
+
+    async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
         sources, baseline = recorded
         with self._judge_watched() as judge:
             async with self.events.told() as progress:
-                return await self.explainer.aexplain(
+                return await ask(
                     self.run.case.question,
                     sources,
                     baseline,

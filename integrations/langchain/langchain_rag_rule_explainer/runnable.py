@@ -1,6 +1,6 @@
 """RuleExplainer: a Runnable around an existing chain."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,12 +22,13 @@ from rag_rule_explainer import (
     Progress,
     Settings,
     SettingsFields,
+    Verification,
 )
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
-from rag_rule_explainer.wrapping.call import Call
+from rag_rule_explainer.wrapping.call import Call, Kind
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
 from rag_rule_explainer.wrapping.outputs import Explained
 from rag_rule_explainer.wrapping.participation import participation, refused
@@ -166,6 +167,42 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, config, documents, add_documents, pinned, baseline)
         return (await self._call(case, config).aexplained()).explanation
+
+    def verify(
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Verification:
+        """Whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of these ids
+        are retained" (or omitted); see ``Explainer.verify``.
+
+        The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
+        """
+        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        return self._call(case, config).verified(antecedent, kind)
+
+    async def averify(
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Verification:
+        """The same on the caller's loop, through the application's async entry."""
+        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        return await self._call(case, config).averified(antecedent, kind)
 
     def estimate(
         self,

@@ -1,6 +1,6 @@
 """RuleExplainer: explains an existing LlamaIndex application."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from typing_extensions import Unpack
@@ -15,12 +15,13 @@ from rag_rule_explainer import (
     Progress,
     Settings,
     SettingsFields,
+    Verification,
 )
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
-from rag_rule_explainer.wrapping.call import Call
+from rag_rule_explainer.wrapping.call import Call, Kind
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
 from rag_rule_explainer.wrapping.participation import participation, refused
 from rag_rule_explainer.wrapping.runs import ApplicationRun
@@ -147,6 +148,40 @@ class RuleExplainer:
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._aspanned(self._call(case))).explanation
 
+    def verify(
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        input: Any,  # noqa: A002 -- as the LangChain integration says
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Verification:
+        """Whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of these ids
+        are retained" (or omitted); see ``Explainer.verify``.
+
+        The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
+        """
+        case = self._case(input, documents, add_documents, pinned, baseline)
+        return self._verified(self._call(case), antecedent, kind)
+
+    async def averify(
+        self,
+        antecedent: Iterable[str],
+        kind: Kind,
+        input: Any,  # noqa: A002 -- as the LangChain integration says
+        *,
+        documents: Sequence[DocumentLike] | None = None,
+        add_documents: Sequence[DocumentLike] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> Verification:
+        """The same on the caller's loop, through the application's async entry."""
+        case = self._case(input, documents, add_documents, pinned, baseline)
+        return await self._averified(self._call(case), antecedent, kind)
+
     def estimate(
         self,
         input: Any,  # noqa: A002 -- as the LangChain integration says
@@ -187,6 +222,14 @@ class RuleExplainer:
     @dispatcher.span
     async def _aspanned(self, call: Call[Found]) -> Any:
         return await call.aexplained()
+
+    @dispatcher.span
+    def _verified(self, call: Call[Found], antecedent: Iterable[str], kind: Kind) -> Any:
+        return call.verified(antecedent, kind)
+
+    @dispatcher.span
+    async def _averified(self, call: Call[Found], antecedent: Iterable[str], kind: Kind) -> Any:
+        return await call.averified(antecedent, kind)
 
     def _case(
         self,

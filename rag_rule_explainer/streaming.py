@@ -1,0 +1,90 @@
+"""An inquiry watched while it is under way: its findings one by one, the explanation last."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator
+from typing import TypeAlias
+
+from .explanation import Explanation
+from .inquiry import Inquiry
+from .probing.loop import run_blocking
+from .updates import Announcer, Update
+
+News: TypeAlias = Update | Explanation
+"""What a stream yields: updates, then the explanation."""
+
+
+class _Watched:
+    """The inquiry runs in a task of its own, which is begun with the first call of ``next``."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self._inquiry = inquiry
+        self._announcer = Announcer(inquiry.sources, inquiry.settings, inquiry.choice)
+        inquiry.announcer = self._announcer
+        self._running: asyncio.Task[Explanation] | None = None
+
+    async def next(self) -> News:
+        """The next update; after the last one the explanation, or what ended the inquiry is raised."""
+        announcer, running = self._announcer, self._running
+        if running is None:
+            self._running = running = asyncio.create_task(self._inquiry.explanation())
+            running.add_done_callback(lambda _: announcer.news.set())
+        while (update := announcer.take()) is None and not running.done():
+            try:
+                await announcer.wait()
+            except asyncio.CancelledError:
+                self.abort()
+                raise
+        return running.result() if update is None else update
+
+    async def close(self) -> None:
+        """Asks for nothing more, and waits for what is in flight."""
+        running = self._running
+        if running is None:
+            return
+        self._announcer.abandon()
+        if not running.done():
+            self._inquiry.interrupt()
+            try:
+                await asyncio.wait([running])
+            except asyncio.CancelledError:
+                self.abort()
+                raise
+        if not running.cancelled():
+            running.exception()  # nobody waits for it any more
+
+    def abort(self) -> None:
+        """Cancels what is in flight as well."""
+        if self._running is not None:
+            self._announcer.abandon()
+            self._inquiry.interrupt()
+            self._running.cancel()
+
+    async def aborted(self) -> None:
+        """``abort`` on the inquiry's own loop."""
+        self.abort()
+
+
+async def astreamed(inquiry: Inquiry) -> AsyncGenerator[News, None]:
+    """On the caller's loop."""
+    watched = _Watched(inquiry)
+    try:
+        while not isinstance(news := await watched.next(), Explanation):
+            yield news
+        yield news
+    finally:
+        await watched.close()
+
+
+def streamed(inquiry: Inquiry) -> Generator[News, None, None]:
+    """Blocking; Ctrl-C while it waits is as under ``explain()``."""
+    watched = _Watched(inquiry)
+    try:
+        while not isinstance(news := run_blocking(watched.next(), inquiry.interrupt), Explanation):
+            yield news
+        yield news
+    except GeneratorExit:
+        run_blocking(watched.close())
+        raise
+    except BaseException:
+        run_blocking(watched.aborted())
+        raise

@@ -1,0 +1,147 @@
+"""Findings as they become known: told when there is a first word of them, when more is known, and when
+they fall."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+
+from .choosing import Choice
+from .findings import Account, Strand
+from .lattice import Mask
+from .mining import RuleSearch
+from .records import Finding
+from .rules import Claim, RuleKind
+from .settings import Settings
+from .sources import SourceSet
+from .verdicts import Verdict
+
+LOOK_AGAIN = 16
+"""What is known is looked through after every 16th part more of verdicts: looking costs as much as there
+are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A finding as far as it is known after so many ``probes``: for the first time, stronger than before,
+    or withdrawn.
+
+    ``withdrawn``: why it is not reported any more, such as that it was seen to break; empty while it
+    stands.
+    """
+
+    finding: Finding
+    probes: int
+    withdrawn: str = ""
+
+    def __str__(self) -> str:
+        after = f"after {self.probes} probe{'s' * (self.probes != 1)}"
+        if self.withdrawn:
+            return f"{after}: WITHDRAWN, {self.withdrawn}: {self.finding.rule}"
+        return f"{after}: {self.finding}"
+
+
+class Announcer:
+    """Notices what has changed in what searches claim, and keeps it until it is taken.
+
+    A finding of an exact search is told once it is known to be minimal: until then each is only the last
+    one on the way down. ``open``: is set while somebody waits for more; ``news``: what he waits for.
+    """
+
+    def __init__(self, sources: SourceSet, settings: Settings, choice: Choice) -> None:
+        self.sources, self.settings, self.choice = sources, settings, choice
+        self.news, self.open = asyncio.Event(), asyncio.Event()
+        self.open.set()
+        self._updates = deque[Update]()
+        self._abandoned = False
+        self._told = defaultdict[RuleKind, dict[Mask, tuple[Claim, Finding]]](dict)
+        self._due = dict[RuleSearch, int]()
+
+    def take(self) -> Update | None:
+        """The next of what is to be told, if anything is."""
+        return self._updates.popleft() if self._updates else None
+
+    async def wait(self) -> None:
+        """For something new, which is looked for meanwhile."""
+        self.news.clear()
+        self.open.set()
+        await self.news.wait()
+
+    def abandon(self) -> None:
+        """Nobody will take anything any more."""
+        self._abandoned = True
+        self.open.set()
+
+    def told(self, strand: Strand, mask: Mask, verdict: Verdict, probes: int) -> None:
+        """Looks at what is claimed after a verdict, if that is due, or if it breaks what was told."""
+        search = strand.search
+        count = len(search.verdicts)
+        broken = verdict is Verdict.BREAKS and self._speaks_about(search, mask)
+        # Those claim nothing until they have seen everything, or are slow to say what they claim.
+        silent = self.choice.name in {"exhaustive", "confidence"}
+        if broken or (not silent and count >= self._due.get(search, 0)):
+            self._due[search] = count + max(1, count // LOOK_AGAIN)
+            self._look(strand, probes)
+
+    def conclude(self, strands: Iterable[Strand], rules: Sequence[Finding], probes: int) -> None:
+        """Tells how what is reported in the end differs from what was told."""
+        for strand in strands:
+            account, told = self._account(strand), self._told[strand.search.kind]
+            reported = {self.sources.mask_of(f.sources): f for f in rules if f.kind is account.kind}
+            for antecedent, finding in reported.items():
+                _, before = told.get(antecedent, (None, None))
+                if before is None or (before.claim, before.minimal) != (finding.claim, finding.minimal):
+                    self._tell(Update(finding, probes))
+            self._withdraw(account, told, reported.keys(), probes)
+
+    def _speaks_about(self, search: RuleSearch, mask: Mask) -> bool:
+        antecedent = search.kind.subset(search.lattice, mask)
+        return any(antecedent & rule == rule for rule in self._told[search.kind])
+
+    def _look(self, strand: Strand, probes: int) -> None:
+        account, told = self._account(strand), self._told[strand.search.kind]
+        claims = strand.search.claims
+        claimed = {claim.antecedent for claim in claims}
+        for claim in claims:
+            before, _ = told.get(claim.antecedent, (None, None))
+            if claim == before or (before is None and not self._is_ripe(claim, account)):
+                continue
+            finding = account.finding(claim, claimed)
+            told[claim.antecedent] = claim, finding
+            self._tell(Update(finding, probes))
+        self._withdraw(account, told, claimed, probes)
+
+    def _is_ripe(self, claim: Claim, account: Account) -> bool:
+        if claim.status != "proved" or not self.settings.minimal:
+            return True
+        smaller = account.search.lattice.one_fewer(claim.antecedent)
+        return all(map(account.evidence.is_broken, smaller))
+
+    def _withdraw(
+        self,
+        account: Account,
+        told: dict[Mask, tuple[Claim, Finding]],
+        standing: Set[Mask],
+        probes: int,
+    ) -> None:
+        for antecedent in [each for each in told if each not in standing]:
+            _, finding = told.pop(antecedent)
+            seen = account.evidence
+            if seen.is_broken(antecedent):
+                why = "seen to break"
+            elif any(other & antecedent == other for other in standing):
+                why = "a smaller one is a rule"
+            else:
+                why = "not every subset that it was to be tried on has a verdict"
+            counts = seen.observed(antecedent), seen.broken(antecedent)
+            now = replace(finding, claim="unverified", observed=counts[0], broken=counts[1])
+            self._tell(Update(now, probes, why))
+
+    def _account(self, strand: Strand) -> Account:
+        return Account(strand, self.sources, self.settings.noise, self.choice.sampled is None)
+
+    def _tell(self, update: Update) -> None:
+        if not self._abandoned:
+            self._updates.append(update)
+            self.news.set()
+            self.open.clear()

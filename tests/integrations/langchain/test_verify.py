@@ -1,0 +1,38 @@
+"""One rule of a chain's answer, verified."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import InvalidInput
+from tests.integrations.known import BAD
+from tests.integrations.langchain.chains import bad_with, retriever_of
+
+
+def test_a_rule_of_a_chain_costs_one_live_retrieval() -> None:
+    retriever = retriever_of("abcde")
+    explainer = RuleExplainer(retriever | bad_with("b", "d"), predicate=BAD)
+    held = explainer.verify({"b", "d"}, "retention", "?")
+    assert held.holds
+    assert held.explanation.counts.probes == 8
+    assert retriever.live == ["?"]
+    broken = asyncio.run(explainer.averify({"b"}, "retention", "?"))
+    assert broken.witness
+    assert broken.witness.kept == ("b",)
+    assert broken.explanation.counts.probes == 1
+
+
+@pytest.mark.parametrize(("antecedent", "kind"), [("b", "retention"), ({"b"}, "either")])
+def test_what_can_be_no_rule_costs_nothing(antecedent: Any, kind: Any) -> None:
+    retriever = retriever_of("ab")
+    with pytest.raises(InvalidInput):
+        RuleExplainer(retriever | bad_with("b"), predicate=BAD).verify(antecedent, kind, "?")
+    assert retriever.live == []
+
+
+def test_an_id_that_nothing_retrieved_has_is_named() -> None:
+    explainer = RuleExplainer(retriever_of("ab") | bad_with("b"), predicate=BAD)
+    with pytest.raises(InvalidInput, match="'z', which is no source; the sources are 'a', 'b'"):
+        explainer.verify({"z"}, "omission", "?")
