@@ -164,6 +164,17 @@ def test_that_a_logged_answer_no_longer_comes_is_said_first(check_repeatable: bo
     assert explanation.retention_rules == ()
 
 
+@pytest.mark.parametrize("rules", ["retention", "omission"])
+def test_of_a_logged_answer_is_said_what_the_rules_are_about(rules: Any) -> None:
+    explainer = Explainer(answering(PAIR), predicate=contains("iron"), rules=rules)
+    (warning,) = explainer.explain("?", sources(4), baseline="take iron").warnings
+    told = {
+        "retention": "the answer contains 'iron'\" holds for 'take iron' and does not hold for",
+        "omission": "the answer does not contain 'iron'\" does not hold for 'take iron' and holds for",
+    }
+    assert told[rules] in warning
+
+
 def test_pinned_sources_are_always_there_and_in_no_rule() -> None:
     replay = answering(PAIR)
     explanation = Explainer(replay).explain("?", sources(4), pinned=["D2", "D3"])

@@ -404,6 +404,14 @@ class TestBadInput:
     ) -> None:
         assert_refused(with_key("judge-check", labels, *arguments), said)
 
+    @pytest.mark.parametrize("written", ["foo:bar", "judged:names a month", "matches:("])
+    def test_a_predicate_that_is_none_is_no_fault_of_a_line(
+        self, rag_rules: RagRules, labels: Path, written: str
+    ) -> None:
+        run = rag_rules("judge-check", labels, "--predicate", written)
+        assert run.code == 2
+        assert run.err.startswith(f"rag-rules: {written.removeprefix('matches:')!r}")
+
     def test_no_key(self, rag_rules: RagRules, labels: Path) -> None:
         run = rag_rules("judge-check", labels, "--judge-model", "j")
         assert_refused(run, "OPENAI_API_KEY", "export it")
