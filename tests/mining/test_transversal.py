@@ -1,7 +1,7 @@
 """Rules among many sources: what they cost, that they are found, and that what is said of them is so."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb
 
 import pytest
@@ -15,8 +15,8 @@ from rag_rule_explainer.mining.sampled import Draws
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
+from tests.mining.conditions import Condition, any_of, blocked
 
-Condition = Callable[[Mask], bool]
 RETENTION, OMISSION = RuleKind
 PAIR, THREE = ((2, 6),), ((0, 1), (2,), (3, 4))
 STATED = Sampled()
@@ -38,11 +38,6 @@ def antecedents(search: RuleSearch) -> set[Mask]:
 def shuffled(rules: Sequence[Sequence[int]], size: int, seed: int) -> set[Mask]:
     places = random.Random(seed).sample(range(size), size)
     return {Lattice(size).mask(places[unit] for unit in rule) for rule in rules}
-
-
-def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
-    retention = kind is RETENTION
-    return lambda mask: any(mask & rule == (rule if retention else 0) for rule in rules)
 
 
 @pytest.mark.parametrize("kind", RuleKind)
@@ -97,33 +92,6 @@ def test_a_thousand_sources() -> None:
     search, _ = searched(Transversal(RETENTION), 1000, any_of(true, RETENTION))
     assert antecedents(search) == true
     assert len(search.verdicts) <= 110
-
-
-def blocked(draw: random.Random, size: int) -> Condition:
-    """One to three rules, each with up to two blockers: sources that spoil it, unless others are kept."""
-    units = range(size)
-    rules = list[tuple[Mask, list[tuple[Mask, Mask]]]]()
-    for _ in range(draw.randint(1, 3)):
-        rule = set(draw.sample(units, draw.randint(1, 3)))
-        blockers = list[tuple[Mask, Mask]]()
-        for _ in range(draw.randint(0, 2)):
-            others = draw.sample([unit for unit in units if unit not in rule], draw.randint(1, 3))
-            spoiling = draw.randint(1, len(others))
-            blockers.append((_mask(others[:spoiling]), _mask(others[spoiling:])))
-        rules.append((_mask(rule), blockers))
-
-    def holds(mask: Mask) -> bool:
-        return any(
-            mask & rule == rule
-            and not any(mask & spoils == spoils and not mask & saves for spoils, saves in blockers)
-            for rule, blockers in rules
-        )
-
-    return holds
-
-
-def _mask(units: Sequence[int] | set[int]) -> Mask:
-    return sum(1 << unit for unit in units)
 
 
 def violation(lattice: Lattice, rule: Mask, holds: Condition) -> float:

@@ -1,0 +1,230 @@
+"""The paper's divide and conquer: rules over groups of sources, of which only what rules name is divided.
+
+All sources are one group to begin with. Each round mines the minimal rules over the groups there are,
+every group retained or left out as a whole; drops the groups that no rule names; and divides the others,
+until all are single sources. It takes a few probes for each time a source's group is halved, and finds
+all rules over the sources that it kept in the end; a dropped source was only ever tried together with the
+rest of its group.
+
+Antecedents never contain what was dropped: retention rules are mined with it left out, as in the paper,
+and omission rules with it retained. So a rule that more of the same cannot spoil is one of all sources.
+Where more of it can, what a round saw break stands: no antecedent inside it is a rule in any later one,
+and none of them is asked about. So a rule over the groups of one round is still one in the next.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+
+from ..lattice import Lattice, Mask, bits, smallest_first, told
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .mono import Mono
+from .protocol import Ask, Miner, Mining, Verdicts, Wanted
+from .sampled import Sampled
+from .transversal import Transversal
+
+MOST_EXACT = 10
+"""Groups that are mined exactly, as in the paper; of more, rules are tested on random subsets."""
+ENOUGH = 4
+"""Groups on all of whose subsets the condition must hold before it is said that no source matters."""
+
+Round = Generator[Wanted, Verdicts, tuple[Claim, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Minimal rules of one kind over the sources that are kept, each *relative* to these; *proved* is
+    what held on all subsets there are.
+
+    ``partitions``: what groups are, coarse ones first, each all sources as disjoint masks; what these do
+    not divide is halved. ``sampled``, ``seed`` and ``kinds``: how rules are tested over more than
+    ``MOST_EXACT`` groups.
+    """
+
+    kind: RuleKind
+    partitions: tuple[tuple[Mask, ...], ...] = ()
+    sampled: Sampled = field(default_factory=Sampled)
+    seed: int = 0
+    kinds: int = 1
+
+    def __call__(self, lattice: Lattice, /) -> Mining:
+        """A fresh search of ``lattice``."""
+        return _Search(self, lattice).run()
+
+    def over(self, groups: int) -> Miner:
+        """The miner of a round with so many of them."""
+        if groups <= MOST_EXACT:
+            return Mono(self.kind)
+        return Transversal(self.kind, self.sampled, self.seed, self.kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The units of one round, as disjoint antecedents."""
+
+    masks: tuple[Mask, ...]
+
+    @property
+    def lattice(self) -> Lattice:
+        return Lattice(len(self.masks))
+
+    @property
+    def kept(self) -> Mask:
+        """All sources in them."""
+        return sum(self.masks)
+
+    @property
+    def are_single(self) -> bool:
+        return all(mask.bit_count() == 1 for mask in self.masks)
+
+    def sources(self, antecedent: Mask) -> Mask:
+        """An antecedent of groups as one of sources."""
+        return sum(self.masks[unit] for unit in self.lattice.units(antecedent))
+
+    def of(self, units: Mask) -> tuple[Mask, ...]:
+        """The groups in an antecedent of groups."""
+        return tuple(self.masks[unit] for unit in self.lattice.units(units))
+
+
+class _Search:
+    """Speaks of antecedents; the flips to concrete subsets are made where it asks."""
+
+    def __init__(self, miner: Grouped, lattice: Lattice) -> None:
+        self.miner, self.lattice, self.kind = miner, lattice, miner.kind
+        self.flip = miner.kind.flip(lattice)
+        self.seen: dict[Mask, Verdict] = {}
+        self.broken: list[Mask] = []
+        first = (lattice.full,) if lattice.size else ()
+        self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
+        self.is_last = False
+        # What the round can claim so far, and what the one before it came to.
+        self.found: Callable[[], tuple[Claim, ...]] = tuple
+        self.coarser: tuple[Claim, ...] = ()
+        self.stop = ""
+
+    def run(self) -> Mining:
+        while True:
+            self.is_last = self.groups.are_single
+            rules = yield from self.mined()
+            self.found = lambda rules=rules: rules
+            divided = None if self.is_last else self.divided(rules)
+            if divided is None:
+                break
+            self.coarser = tuple(map(self.unverified, rules))
+            self.groups, self.found = divided, tuple
+        self.is_last = True
+        if self.stop:
+            yield Wanted((), self.claims, self.stop)
+        return self.claims()
+
+    def mined(self) -> Round:
+        """The rules over the groups there are; what is known of their subsets is not asked for."""
+        groups, waiting = self.groups, dict[Mask, Mask]()
+        flip = self.kind.flip(groups.lattice)
+        mining = self.miner.over(len(groups.masks))(groups.lattice)
+        wanted, asks = next(mining), list[Ask]()
+        while True:
+            self.found = wanted.claims
+            if wanted.stop:
+                where = "" if self.is_last else f"over {len(groups.masks)} groups of sources, "
+                self.stop = self.stop or where + wanted.stop
+                return wanted.claims()
+            answers = dict[Mask, Verdict]()
+            for ask in wanted.asks:
+                antecedent = groups.sources(ask.mask ^ flip)
+                verdict = self.known(antecedent)
+                if verdict is None:
+                    waiting[antecedent] = ask.mask
+                    # What is retained together is dropped together: each verdict is about many sources.
+                    crucial = ask.crucial or not self.is_last
+                    asks.append(ask._replace(mask=antecedent ^ self.flip, crucial=crucial))
+                else:
+                    answers[ask.mask] = verdict
+            if not answers:
+                verdicts = yield Wanted(tuple(asks), self.claims)
+                learnt, asks = self.learnt(verdicts), []
+                answers = {waiting.pop(each): seen for each, seen in learnt.items() if each in waiting}
+            try:
+                wanted = mining.send(answers)
+            except StopIteration as end:
+                return end.value
+
+    def known(self, antecedent: Mask) -> Verdict | None:
+        """What need not be asked; nothing inside what breaks is a rule, whatever it says itself."""
+        if any(antecedent & broken == antecedent for broken in self.broken):
+            return Verdict.BREAKS
+        return self.seen.get(antecedent)
+
+    def learnt(self, verdicts: Verdicts) -> Verdicts:
+        """The verdicts by antecedent, taken in."""
+        learnt = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
+        self.seen.update(learnt)
+        self.broken += [mask for mask, verdict in learnt.items() if verdict is Verdict.BREAKS]
+        return learnt
+
+    def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
+        """The groups of the next round; None where there is none to come."""
+        named = 0
+        for rule in rules:
+            named |= rule.antecedent
+        if not rules:
+            return None
+        if named:
+            kept = self.groups.of(named)
+        elif len(self.groups.masks) < ENOUGH:
+            kept = self.groups.masks
+        else:
+            return None
+        return _Groups(tuple(part for group in kept for part in self.parts(group)))
+
+    def parts(self, group: Mask) -> tuple[Mask, ...]:
+        """A group divided once, if it can be."""
+        for partition in self.miner.partitions:
+            parts = tuple(part & group for part in partition if part & group)
+            if len(parts) > 1:
+                return parts
+        first = sum(list(bits(group))[group.bit_count() // 2 :])
+        return (first, group ^ first) if first != group else (group,)
+
+    def claims(self) -> tuple[Claim, ...]:
+        found = tuple(map(self.stated, self.found())) if self.is_last else ()
+        if not found:
+            found = tuple(claim for claim in self.coarser if not self.is_broken(claim.antecedent))
+        return tuple(sorted(found, key=lambda claim: smallest_first(claim.antecedent)))
+
+    def is_broken(self, antecedent: Mask) -> bool:
+        return any(antecedent & broken == antecedent for broken in self.broken)
+
+    def unverified(self, rule: Claim) -> Claim:
+        """A rule over groups that are still to be divided."""
+        antecedent = self.groups.sources(rule.antecedent)
+        return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
+
+    def stated(self, rule: Claim) -> Claim:
+        """What can be said of a rule of the last round."""
+        antecedent = self.groups.sources(rule.antecedent)
+        if self.is_seen_through(antecedent):
+            return Claim(self.kind, antecedent, "proved")
+        dropped = self.lattice.full ^ self.groups.kept
+        whole = not self.groups.are_single
+        if rule.status == "unverified" or not (dropped or whole):
+            return replace(rule, antecedent=antecedent)
+        above = 1 << (len(self.groups.masks) - rule.antecedent.bit_count())
+        seen = f"all {told(above)} subsets" if above > 1 else "the only subset"
+        held = rule.sampling or f"held on {seen}"
+        kept = 0 if whole else self.groups.kept
+        where = self._of_groups() if whole else self._without(dropped.bit_count())
+        return Claim(self.kind, antecedent, "relative", rule.draws, f"{held}, {where}", kept)
+
+    def is_seen_through(self, antecedent: Mask) -> bool:
+        above = 1 << (self.lattice.size - antecedent.bit_count())
+        return above <= len(self.seen) and all(
+            self.seen.get(mask) is Verdict.HOLDS for mask in self.lattice.supersets(antecedent)
+        )
+
+    def _without(self, dropped: int) -> str:
+        done = "left out" if self.kind is RuleKind.RETENTION else "retained"
+        return f"with the {dropped} dropped source{'s' * (dropped > 1)} {done}"
+
+    def _of_groups(self) -> str:
+        return f"of {len(self.groups.masks)} groups of sources, each retained or left out as a whole"
