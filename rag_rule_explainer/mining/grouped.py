@@ -9,10 +9,12 @@ rest of its group.
 Antecedents never contain what was dropped: retention rules are mined with it left out, as in the paper,
 and omission rules with it retained. So a rule that more of the same cannot spoil is one of all sources.
 Where more of it can, what a round saw break stands: no antecedent inside it is a rule in any later one,
-and none of them is asked about. So a rule over the groups of one round is still one in the next.
+and none of them is asked about. So a rule over the groups of one round is still one in the next. In the
+end each rule is tried the other way round, with all that was dropped in its antecedent; if one breaks,
+the last round is mined anew with every subset tried both ways.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 
 from ..lattice import Lattice, Mask, bits, smallest_first, told
@@ -29,6 +31,9 @@ ENOUGH = 4
 """Groups on all of whose subsets the condition must hold before it is said that no source matters."""
 
 Round = Generator[Wanted, Verdicts, tuple[Claim, ...]]
+Trial = Generator[Wanted, Verdicts, bool]
+Open = tuple[Mask, Ask]
+"""A subset of groups without a verdict: as an antecedent of sources, and as the round asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,8 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
+        # What each subset is tried with.
+        self.beside: tuple[Mask, ...] = (0,)
         # What the round can claim so far, and what the one before it came to.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.coarser: tuple[Claim, ...] = ()
@@ -107,6 +114,10 @@ class _Search:
             self.is_last = self.groups.are_single
             rules = yield from self.mined()
             self.found = lambda rules=rules: rules
+            if self.is_last and (yield from self.spoilt(rules)):
+                self.beside = (0, self.dropped)
+                rules = yield from self.mined()
+                self.found = lambda rules=rules: rules
             divided = None if self.is_last else self.divided(rules)
             if divided is None:
                 break
@@ -119,48 +130,74 @@ class _Search:
 
     def mined(self) -> Round:
         """The rules over the groups there are; what is known of their subsets is not asked for."""
-        groups, waiting = self.groups, dict[Mask, Mask]()
+        groups, waiting, asks = self.groups, dict[Mask, Open](), list[Ask]()
         flip = self.kind.flip(groups.lattice)
         mining = self.miner.over(len(groups.masks))(groups.lattice)
-        wanted, asks = next(mining), list[Ask]()
+        wanted = next(mining)
         while True:
             self.found = wanted.claims
             if wanted.stop:
                 where = "" if self.is_last else f"over {len(groups.masks)} groups of sources, "
                 self.stop = self.stop or where + wanted.stop
                 return wanted.claims()
-            answers = dict[Mask, Verdict]()
-            for ask in wanted.asks:
-                antecedent = groups.sources(ask.mask ^ flip)
-                verdict = self.known(antecedent)
-                if verdict is None:
-                    waiting[antecedent] = ask.mask
-                    # What is retained together is dropped together: each verdict is about many sources.
-                    crucial = ask.crucial or not self.is_last
-                    asks.append(ask._replace(mask=antecedent ^ self.flip, crucial=crucial))
-                else:
-                    answers[ask.mask] = verdict
-            if not answers:
+            new = [(groups.sources(ask.mask ^ flip), ask) for ask in wanted.asks]
+            answers = self.answers(new, waiting, asks)
+            while not answers:
                 verdicts = yield Wanted(tuple(asks), self.claims)
-                learnt, asks = self.learnt(verdicts), []
-                answers = {waiting.pop(each): seen for each, seen in learnt.items() if each in waiting}
+                asks.clear()
+                answers = self.answers(self.told(verdicts, waiting), waiting, asks)
             try:
                 wanted = mining.send(answers)
             except StopIteration as end:
                 return end.value
 
-    def known(self, antecedent: Mask) -> Verdict | None:
-        """What need not be asked; nothing inside what breaks is a rule, whatever it says itself."""
-        if any(antecedent & broken == antecedent for broken in self.broken):
-            return Verdict.BREAKS
-        return self.seen.get(antecedent)
+    def answers(
+        self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
+    ) -> dict[Mask, Verdict]:
+        """The verdicts that are known, by the subset of groups; the others wait for what is asked."""
+        answers = dict[Mask, Verdict]()
+        for antecedent, ask in opened:
+            verdict, missing = self.known(antecedent)
+            if verdict is None:
+                waiting[missing] = antecedent, ask
+                # What is retained together is dropped together: each verdict is about many sources.
+                crucial = ask.crucial or not self.is_last
+                asks.append(ask._replace(mask=missing ^ self.flip, crucial=crucial))
+            else:
+                answers[ask.mask] = verdict
+        return answers
 
-    def learnt(self, verdicts: Verdicts) -> Verdicts:
-        """The verdicts by antecedent, taken in."""
-        learnt = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
-        self.seen.update(learnt)
-        self.broken += [mask for mask, verdict in learnt.items() if verdict is Verdict.BREAKS]
-        return learnt
+    def told(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:
+        """Takes the verdicts in; what waited for them."""
+        told = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
+        self.seen.update(told)
+        self.broken += [mask for mask, verdict in told.items() if verdict is Verdict.BREAKS]
+        return [waiting.pop(mask) for mask in told if mask in waiting]
+
+    def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
+        """Its verdict, or what is to be asked; nothing inside what breaks is a rule, whatever it says
+        itself."""
+        if self.is_broken(antecedent):
+            return Verdict.BREAKS, 0
+        for others in self.beside:
+            verdict = self.seen.get(antecedent | others)
+            if verdict is not Verdict.HOLDS:
+                return verdict, antecedent | others
+        return Verdict.HOLDS, 0
+
+    def spoilt(self, rules: tuple[Claim, ...]) -> Trial:
+        """Whether any of the rules breaks together with all that was dropped."""
+        subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
+        missing = [mask for mask in subsets if mask not in self.seen]
+        asks = tuple(Ask(mask ^ self.flip, self.lattice.complement(mask)) for mask in missing)
+        while any(mask not in self.seen for mask in missing):
+            self.told((yield Wanted(asks, self.claims)), {})
+            asks = ()
+        return any(self.seen[mask] is Verdict.BREAKS for mask in subsets)
+
+    @property
+    def dropped(self) -> Mask:
+        return self.lattice.full ^ self.groups.kept
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
         """The groups of the next round; None where there is none to come."""
@@ -188,9 +225,8 @@ class _Search:
 
     def claims(self) -> tuple[Claim, ...]:
         found = tuple(map(self.stated, self.found())) if self.is_last else ()
-        if not found:
-            found = tuple(claim for claim in self.coarser if not self.is_broken(claim.antecedent))
-        return tuple(sorted(found, key=lambda claim: smallest_first(claim.antecedent)))
+        unbroken = (claim for claim in found or self.coarser if not self.is_broken(claim.antecedent))
+        return tuple(sorted(unbroken, key=lambda claim: smallest_first(claim.antecedent)))
 
     def is_broken(self, antecedent: Mask) -> bool:
         return any(antecedent & broken == antecedent for broken in self.broken)
@@ -205,15 +241,14 @@ class _Search:
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_seen_through(antecedent):
             return Claim(self.kind, antecedent, "proved")
-        dropped = self.lattice.full ^ self.groups.kept
         whole = not self.groups.are_single
-        if rule.status == "unverified" or not (dropped or whole):
+        if rule.status == "unverified" or not (self.dropped or whole):
             return replace(rule, antecedent=antecedent)
         above = 1 << (len(self.groups.masks) - rule.antecedent.bit_count())
         seen = f"all {told(above)} subsets" if above > 1 else "the only subset"
         held = rule.sampling or f"held on {seen}"
         kept = 0 if whole else self.groups.kept
-        where = self._of_groups() if whole else self._without(dropped.bit_count())
+        where = self._of_groups() if whole else self._without(antecedent)
         return Claim(self.kind, antecedent, "relative", rule.draws, f"{held}, {where}", kept)
 
     def is_seen_through(self, antecedent: Mask) -> bool:
@@ -222,9 +257,14 @@ class _Search:
             self.seen.get(mask) is Verdict.HOLDS for mask in self.lattice.supersets(antecedent)
         )
 
-    def _without(self, dropped: int) -> str:
-        done = "left out" if self.kind is RuleKind.RETENTION else "retained"
-        return f"with the {dropped} dropped source{'s' * (dropped > 1)} {done}"
+    def _without(self, antecedent: Mask) -> str:
+        count = self.dropped.bit_count()
+        done, other = ("left out", "retained")[:: 1 if self.kind is RuleKind.RETENTION else -1]
+        sources = f"with the {count} dropped source{'s' * (count > 1)}"
+        if len(self.beside) > 1:
+            return f"{sources} {done} and with them {other}"
+        held = self.seen.get(antecedent | self.dropped) is Verdict.HOLDS
+        return f"{sources} {done}" + (f", and by itself with them {other}" if held else "")
 
     def _of_groups(self) -> str:
         return f"of {len(self.groups.masks)} groups of sources, each retained or left out as a whole"
