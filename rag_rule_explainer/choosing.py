@@ -36,7 +36,8 @@ class Choice:
     """A miner that was chosen: its name, why, and the limits that come with it.
 
     ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
-    are not mined exactly; ``samples``: answers to a subset at the most.
+    are not mined exactly; ``samples``: answers to a subset at the most; ``pinned``: how many sources are
+    retained with every subset.
     """
 
     name: str
@@ -45,11 +46,12 @@ class Choice:
     share: float = 1.0
     samples: int = 1
     sampled: Sampled | None = None
+    pinned: int = 0
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """The miner of one kind of rule."""
         if self.sampled is not None:
-            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds))
+            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
         if self.name == "grouped":
             return Grouped(kind, seed=settings.seed, kinds=len(settings.kinds))
         if self.name == "confidence":
@@ -89,10 +91,15 @@ class Choice:
         return (1 << sources) * self.samples + 2
 
 
-def choose(settings: Settings, sources: int) -> Choice:
-    """The miner for so many sources. Raises TooManySources where the one asked for cannot finish."""
+def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
+    """The miner for so many sources, and so many pinned ones beside them.
+
+    Raises TooManySources where the one asked for cannot finish.
+    """
     limits, noise = settings.limits, settings.noise
-    choice = Choice("exact", _subsets(sources), limits, noise.min_confidence, noise.samples)
+    choice = Choice(
+        "exact", _subsets(sources), limits, noise.min_confidence, noise.samples, pinned=pinned
+    )
     if noise.min_confidence < 1:
         return _with_a_share(choice, settings, sources)
     if settings.miner == "auto":

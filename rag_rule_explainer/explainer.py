@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import Unpack
 
 from .assuming import Assuming
-from .choosing import choose
+from .choosing import Choice, choose
 from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer, unwrapped
@@ -159,7 +159,10 @@ class Explainer:
             tuple(notes),
             judge if judge.conditions else None,
         )
-        return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
+        return estimated(material, self.settings, self._choice(source_set))
+
+    def _choice(self, sources: SourceSet) -> Choice:
+        return choose(self.settings, sources.lattice.size, len(sources.pinned))
 
     def _inquiry(
         self,
@@ -193,7 +196,7 @@ class Explainer:
             limiter=self.limiter,
             predicates={kind: self.predicates[kind] for kind in self.settings.kinds},
             settings=self.settings,
-            choice=choose(self.settings, source_set.lattice.size),
+            choice=self._choice(source_set),
             progress=tuple(each for each in told if each is not None),
             judge=judge,
         )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .jsonable import encodable
-from .lattice import FAMILY_LIMIT, Mask, maximal, minimal
+from .lattice import Mask, maximal, minimal
 from .mining import Evidence, RuleSearch
 from .mining.importance import powers
 from .probing.judging import Judging
@@ -219,12 +219,11 @@ class Account:
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """The indices of every source; none where the search may have left any rule out, or n is too
-        large."""
+        """The indices of every source; none where the search may have left any rule out."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
         knows_all = self.resolved and self.finds_all
-        if not knows_all or lattice.size > FAMILY_LIMIT or self.noise.min_confidence < 1:
+        if not knows_all or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
         return tuple(
@@ -233,6 +232,7 @@ class Account:
                 source=source.id,
                 banzhaf=float(power.banzhaf),
                 shapley=float(power.shapley),
+                error=power.error,
             )
             for source, power in zip(self.sources.units, powers(lattice, rules), strict=True)
         )

@@ -5,6 +5,7 @@ import json
 import pickle
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from rag_rule_explainer import (
     Limits,
     Retries,
     RuleKind,
+    Sampled,
     Settings,
     Source,
     TooManySources,
@@ -689,3 +691,16 @@ def test_one_call_can_be_shown_as_all_can(capsys: pytest.CaptureFixture[str]) ->
     explanation = Explainer(answering(PAIR)).explain("?", sources(2), progress=True)
     assert not [note for note in explanation.notes if "progress" in note]
     assert "probes" in capsys.readouterr().err
+
+
+def test_the_sizes_that_are_tested_count_pinned_sources() -> None:
+    shown = Counter[int]()
+
+    def replay(_: str, kept: Sequence[Source]) -> str:
+        shown[len(kept)] += 1
+        return "yes" if "D5" in {source.id for source in kept} else "no"
+
+    explainer = Explainer(replay, predicate=contains("yes"), miner=Sampled(sizes=(9,)), rules="retention")
+    explanation = explainer.explain("?", sources(30), pinned=["D1", "D2", "D3", "D4"])
+    assert "with 9 retained" in explanation.retention_rules[0].evidence
+    assert shown[9] > 10

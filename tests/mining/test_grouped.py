@@ -13,12 +13,16 @@ from rag_rule_explainer.mining import Grouped, Mono, RuleSearch
 from rag_rule_explainer.rules import Claim, RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
-from tests.mining.conditions import any_of, blocked
+from tests.mining.blockers import blocked
 
 Condition = Callable[[Mask], bool]
 RETENTION, OMISSION = RuleKind
 FIFTY = Lattice(50)
 PAIR = FIFTY.mask((7, 43))
+
+
+def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
+    return lambda mask: any(mask & rule == (rule if kind is RETENTION else 0) for rule in rules)
 
 
 def searched(miner: Grouped, size: int, holds: Condition) -> RuleSearch:

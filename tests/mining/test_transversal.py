@@ -1,7 +1,7 @@
 """Rules among many sources: what they cost, that they are found, and that what is said of them is so."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 
 import pytest
@@ -15,8 +15,9 @@ from rag_rule_explainer.mining.sampled import Draws
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
-from tests.mining.conditions import Condition, any_of, blocked
+from tests.mining.blockers import blocked, violation
 
+Condition = Callable[[Mask], bool]
 RETENTION, OMISSION = RuleKind
 PAIR, THREE = ((2, 6),), ((0, 1), (2,), (3, 4))
 STATED = Sampled()
@@ -38,6 +39,11 @@ def antecedents(search: RuleSearch) -> set[Mask]:
 def shuffled(rules: Sequence[Sequence[int]], size: int, seed: int) -> set[Mask]:
     places = random.Random(seed).sample(range(size), size)
     return {Lattice(size).mask(places[unit] for unit in rule) for rule in rules}
+
+
+def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
+    retention = kind is RETENTION
+    return lambda mask: any(mask & rule == (rule if retention else 0) for rule in rules)
 
 
 @pytest.mark.parametrize("kind", RuleKind)
@@ -87,21 +93,19 @@ def test_redundant_sources_end_at_the_most_rules_that_are_asked_for() -> None:
     assert len(search.verdicts) <= 20 * (59 + 16)
 
 
+def test_what_holds_with_no_sources_as_well_does_not_hide_redundant_rules() -> None:
+    """As where a model knows the answer by itself, and single documents mislead it."""
+    search, _ = searched(Transversal(RETENTION), 50, lambda mask: mask == 0 or mask.bit_count() >= 3)
+    assert {claim.antecedent.bit_count() for claim in search.claims} == {3}
+    assert len(search.claims) == 20
+    assert len(search.verdicts) <= 20 * (59 + 16)
+
+
 def test_a_thousand_sources() -> None:
     true = {Lattice(1000).mask((2, 500, 999))}
     search, _ = searched(Transversal(RETENTION), 1000, any_of(true, RETENTION))
     assert antecedents(search) == true
     assert len(search.verdicts) <= 110
-
-
-def violation(lattice: Lattice, rule: Mask, holds: Condition) -> float:
-    """The chance that a random superset breaks it, by the very distribution that is stated."""
-    free = lattice.size - rule.bit_count()
-    by_size = [0] * (free + 1)
-    for wider in lattice.supersets(rule):
-        by_size[(wider ^ rule).bit_count()] += not holds(wider)
-    uniform = sum(by_size) / 2**free
-    return (uniform + sum(n / comb(free, size) for size, n in enumerate(by_size)) / (free + 1)) / 2
 
 
 def violations(runs: int) -> list[float]:
@@ -156,6 +160,19 @@ def test_jointly_it_takes_more_draws_and_says_so() -> None:
     assert "no rule here fails on more than 5 %" in claim.sampling
 
 
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (Sampled(confidence=0.9999999), "with 99.99999 % confidence it fails on at most 5 % of such"),
+        (Sampled(0.07, 0.58), "with 58 % confidence it fails on at most 7 % of such"),
+        (Sampled(0.999, 1e-20), "held on 1 random subsets"),
+    ],
+)
+def test_shares_are_said_as_they_were_given(stated: Sampled, said: str) -> None:
+    search, _ = searched(Transversal(RETENTION, stated), 30, any_of({0b11}, RETENTION))
+    assert said in search.claims[0].sampling
+
+
 def test_what_all_tests_may_err_together_is_no_more_than_one() -> None:
     jointly = Sampled(jointly=True)
     assert sum(jointly.error(tested, 2) for tested in range(10_000)) * 2 <= 0.05 + 1e-12
@@ -168,6 +185,17 @@ def test_named_sizes_are_of_what_is_retained(kind: RuleKind) -> None:
     draws = Draws(kind, lattice, 0b11, (5,))
     retained = [
         kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
+    ]
+    assert retained.count(5) > 900
+    assert "with 5 retained" in draws.ways
+
+
+@pytest.mark.parametrize("kind", RuleKind)
+def test_named_sizes_count_pinned_sources_too(kind: RuleKind) -> None:
+    lattice = Lattice(20)
+    draws = Draws(kind, lattice, 0b11, (5, 30), pinned=2)
+    retained = [
+        2 + kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
     ]
     assert retained.count(5) > 900
     assert "with 5 retained" in draws.ways
@@ -254,6 +282,8 @@ def test_run_again_on_its_verdicts_it_asks_for_nothing() -> None:
     [
         ({"max_violation": 0}, "max_violation"),
         ({"max_violation": 1.0}, "max_violation"),
+        ({"max_violation": 1e-9}, "1,000,000 random subsets"),
+        ({"max_violation": 1e-300}, "1,000,000 random subsets"),
         ({"confidence": "high"}, "confidence"),
         ({"jointly": 1}, "jointly"),
         ({"max_rules": 0}, "max_rules"),

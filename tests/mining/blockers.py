@@ -1,17 +1,12 @@
-"""Conditions on masks that tests of miners share."""
+"""Conditions that are not monotone, and how far what is reported of them is from a rule."""
 
 import random
 from collections.abc import Callable, Sequence
+from math import comb
 
-from rag_rule_explainer.lattice import Mask
-from rag_rule_explainer.rules import RuleKind
+from rag_rule_explainer.lattice import Lattice, Mask
 
 Condition = Callable[[Mask], bool]
-
-
-def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
-    retention = kind is RuleKind.RETENTION
-    return lambda mask: any(mask & rule == (rule if retention else 0) for rule in rules)
 
 
 def blocked(draw: random.Random, size: int) -> Condition:
@@ -39,3 +34,13 @@ def blocked(draw: random.Random, size: int) -> Condition:
 
 def _mask(units: Sequence[int] | set[int]) -> Mask:
     return sum(1 << unit for unit in units)
+
+
+def violation(lattice: Lattice, rule: Mask, holds: Condition) -> float:
+    """The chance that a random superset breaks it, by the very distribution that is stated."""
+    free = lattice.size - rule.bit_count()
+    by_size = [0] * (free + 1)
+    for wider in lattice.supersets(rule):
+        by_size[(wider ^ rule).bit_count()] += not holds(wider)
+    uniform = sum(by_size) / 2**free
+    return (uniform + sum(n / comb(free, size) for size, n in enumerate(by_size)) / (free + 1)) / 2
