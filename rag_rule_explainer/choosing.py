@@ -9,6 +9,7 @@ from .mining import (
     CONFIDENCE_LIMIT,
     Confidence,
     Exhaustive,
+    Grouped,
     Miner,
     Mono,
     RuleSearch,
@@ -56,10 +57,22 @@ class Choice:
             return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
         if self.sampled is not None:
             return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
+        if self.name == "grouped":
+            return Grouped(kind, seed=settings.seed, kinds=len(settings.kinds))
         if self.name == "confidence":
             return Confidence(kind, self.share, settings.minimal)
         exhaustive = self.name == "exhaustive"
         return Exhaustive(kind, settings.minimal) if exhaustive else Mono(kind, settings.minimal)
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether it looks at every subset that matters."""
+        return self.name not in {"sampled", "grouped"}
+
+    @property
+    def finds_all(self) -> bool:
+        """Whether its rules are all there are when it has ended."""
+        return self.name != "grouped"
 
     def search(
         self,
@@ -103,6 +116,8 @@ def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
     choice = replace(choice, reason=f"asked for; {choice.reason}")
     if settings.sampling is not None:
         return _sampled(choice, settings.sampling)
+    if settings.miner == "grouped":
+        return _capped(replace(choice, name="grouped"))
     _check_finishes(sources)
     return replace(choice, name=str(settings.miner))
 
@@ -160,7 +175,10 @@ def _automatic(choice: Choice, settings: Settings, sources: int) -> Choice:
 
 
 def _sampled(choice: Choice, sampled: Sampled) -> Choice:
-    choice = replace(choice, name="sampled", sampled=sampled)
+    return _capped(replace(choice, name="sampled", sampled=sampled))
+
+
+def _capped(choice: Choice) -> Choice:
     if choice.samples == 1 or choice.limits.replays is not None:
         return choice
     # One wrong verdict that is never noticed may make any number of candidates.
@@ -189,8 +207,9 @@ def _check_finishes(sources: int) -> None:
     if sources > FAMILY_LIMIT:
         raise TooManySources(
             f"{sources} sources have {told(1 << sources)} subsets; an exact search takes at most "
-            f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, retrieve "
-            "fewer (a smaller top-k), or pass just the ones you suspect"
+            f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, or "
+            "miner='grouped', which divides groups of them; retrieve fewer (a smaller top-k), or pass "
+            "just the ones you suspect"
         )
 
 

@@ -205,8 +205,12 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
 
 
 def _completeness(explanation: Explanation) -> str:
-    if explanation.voted:
-        return "no other rule passed the votes"
+    passed = "passed the votes" if explanation.voted else ""
+    if explanation.miner.name == "grouped" and explanation.rules:
+        passed = passed or "was found"
+        return f"no other rule of the kept sources {passed}; there may be rules that name dropped ones"
+    if passed:
+        return f"no other rule {passed}"
     tested = any(finding.claim == "tested" for finding in explanation.rules)
     return "no other rule passed the tests" if tested else "these are all the rules there are"
 
