@@ -138,7 +138,8 @@ class Announcer:
             self._tell(Update(now, probes, why))
 
     def _account(self, strand: Strand) -> Account:
-        return Account(strand, self.sources, self.settings.noise, self.choice.sampled is None)
+        looks = self.choice.sees_everything, self.choice.finds_all
+        return Account(strand, self.sources, self.settings.noise, *looks)
 
     def _tell(self, update: Update) -> None:
         if not self._abandoned:
