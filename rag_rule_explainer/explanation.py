@@ -40,10 +40,10 @@ class Explanation(BaseModel):
     """Every rule found for one question, with everything it rests on.
 
     ``complete``: the searches ran to their end and no subset they needed is without a verdict; then the
-    rules are all there are. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what
-    is reported is still true. ``scope``: whether the sources are the caller's, what retrieval returned,
-    or what the model was shown; ``held_out``: what was retrieved and not shown. ``warnings``: what is to
-    be read before any rule.
+    rules are all there are, or, where they were tested, all that passed the tests. Otherwise
+    ``stop_reason`` and ``unresolved`` say what is missing, and what is reported is as true as it says.
+    ``scope``: whether the sources are the caller's, what retrieval returned, or what the model was shown;
+    ``held_out``: what was retrieved and not shown. ``warnings``: what is to be read before any rule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -183,3 +183,5 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
             yield "a rule is marked proved where verdicts were come by by votes"
         if rule.proved and evidence.broken(antecedent):
             yield "a rule marked proved is broken by a probe"
+        if rule.claim == "tested" and not explanation.voted and evidence.broken(antecedent):
+            yield "a rule marked tested is broken by a probe"

@@ -142,7 +142,8 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind."""
+    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind, which the
+    reported rules make: as sure as these are."""
 
     kind: RuleKind
     source: str
