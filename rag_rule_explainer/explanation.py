@@ -30,7 +30,7 @@ from .rules import RuleKind
 from .verdicts import Answer, Verdict
 
 SCHEMA_VERSION = 1
-_MOST_SOURCES = 10_000
+MOST_SOURCES = 10_000
 """That are read back: each is a bit, and a file of a million could take all memory."""
 _MOST_PRINTED = 50
 """Rules that str() shows; the rest is counted."""
@@ -53,7 +53,7 @@ class Explanation(BaseModel):
     raw_input: JsonValue = None
     baseline: Answer
     scope: Scope = "given"
-    sources: Annotated[tuple[SourceRecord, ...], Field(max_length=_MOST_SOURCES)]
+    sources: Annotated[tuple[SourceRecord, ...], Field(max_length=MOST_SOURCES)]
     held_out: tuple[SourceRecord, ...] = ()
     predicates: dict[RuleKind, str]
     settings: dict[str, JsonValue]

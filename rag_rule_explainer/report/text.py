@@ -127,7 +127,8 @@ def _non_rules(explanation: Explanation) -> Iterator[str]:
 
 def _named(ids: Sequence[str], everything: Sequence[str]) -> str:
     """Most of many are named by what is not among them."""
-    rest = [identity for identity in everything if identity not in set(ids)]
+    named = set(ids)
+    rest = [identity for identity in everything if identity not in named]
     few = not rest or len(ids) <= _MOST_SHOWN or len(rest) > _MOST_SHOWN
     return joined(ids) if few else f"all but {joined(rest)}"
 
