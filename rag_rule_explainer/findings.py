@@ -4,7 +4,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from .jsonable import encodable
-from .lattice import FAMILY_LIMIT, Mask, maximal, minimal
+from .lattice import Mask, maximal, minimal
 from .mining import Evidence, RuleSearch
 from .mining.importance import powers
 from .probing.judging import Judging
@@ -218,10 +218,10 @@ class Account:
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """The indices of every source; none where the search left anything open, or n is too large."""
+        """The indices of every source; none where the search left anything open."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
-        if not self.resolved or lattice.size > FAMILY_LIMIT or self.noise.min_confidence < 1:
+        if not self.resolved or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
         return tuple(
@@ -230,6 +230,7 @@ class Account:
                 source=source.id,
                 banzhaf=float(power.banzhaf),
                 shapley=float(power.shapley),
+                error=power.error,
             )
             for source, power in zip(self.sources.units, powers(lattice, rules), strict=True)
         )

@@ -142,12 +142,17 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind."""
+    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind.
+
+    They follow from the rules that were found. ``error``: 0 where they are exact; else they are
+    estimates, each off by at most so much with 95 % confidence.
+    """
 
     kind: RuleKind
     source: str
     banzhaf: float
     shapley: float
+    error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

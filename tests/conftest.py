@@ -76,7 +76,7 @@ def own_loop() -> Iterator[None]:
     asyncio.set_event_loop(None)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real evaluation data, which is not part of the project."""
     if not DATA.is_dir():

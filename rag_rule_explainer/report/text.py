@@ -142,9 +142,10 @@ def _importance(indices: Sequence[Importance]) -> Iterator[Text]:
         yield from _heading("Importance (Banzhaf, Shapley)")
     width = _width(index.source for index in counting)
     for index in counting:
+        estimated = f"  (estimated, +- {index.error:.2g})" if index.error else ""
         yield Text(
             f"  {printable(index.source).ljust(width)}  {index.kind.value:9}  "
-            f"{index.banzhaf:.3f}  {index.shapley:.3f}"
+            f"{index.banzhaf:.3f}  {index.shapley:.3f}{estimated}"
         )
 
 

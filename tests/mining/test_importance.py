@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.lattice import Lattice, Mask, minimal
-from rag_rule_explainer.mining.importance import layers, powers
+from rag_rule_explainer.mining import importance
+from rag_rule_explainer.mining.importance import Power, layers, powers
 
 Game = Callable[[Mask], bool]
 
@@ -55,6 +56,35 @@ def test_twenty_sources_are_exact() -> None:
     indices = powers(lattice, [lattice.mask([0, 19])])
     assert indices[0].shapley == indices[19].shapley == Fraction(1, 2)
     assert all(power.banzhaf == 0 for power in indices[1:19])
+
+
+def test_two_of_two_hundred_are_exact() -> None:
+    lattice = Lattice(200)
+    indices = powers(lattice, [lattice.mask([0, 199]), lattice.mask([7])])
+    among_three = powers(Lattice(3), [0b101, 0b010])
+    assert [indices[unit] for unit in (0, 7, 199)] == list(among_three)
+    assert all(power == Power(Fraction(0), Fraction(0)) for power in indices[8:199])
+
+
+def test_more_than_twenty_that_matter_are_estimated_and_say_so() -> None:
+    lattice = Lattice(30)
+    # Ten rules of three: every unit counts for the same.
+    indices = powers(lattice, [lattice.mask(range(start, start + 3)) for start in range(0, 30, 3)])
+    exact = Fraction(1, 4) * Fraction(7, 8) ** 9
+    for power in indices:
+        assert 0 < power.error < 0.02
+        assert abs(power.shapley - Fraction(1, 30)) < power.error
+        assert abs(power.banzhaf - exact) < power.error
+    assert sum(power.shapley for power in indices) == 1
+
+
+def test_an_estimate_agrees_with_what_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    lattice, rules = Lattice(9), [0b1, 0b110, 0b111000, 0b1010000]
+    exact = powers(lattice, rules)
+    monkeypatch.setattr(importance, "FAMILY_LIMIT", 3)
+    for known, estimate in zip(exact, powers(lattice, rules), strict=True):
+        assert abs(known.banzhaf - estimate.banzhaf) < estimate.error
+        assert abs(known.shapley - estimate.shapley) < estimate.error
 
 
 def test_layers_hold_the_masks_of_each_size() -> None:

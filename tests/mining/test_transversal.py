@@ -15,6 +15,7 @@ from rag_rule_explainer.mining.sampled import Draws
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
+from tests.mining.blockers import blocked, violation
 
 Condition = Callable[[Mask], bool]
 RETENTION, OMISSION = RuleKind
@@ -97,43 +98,6 @@ def test_a_thousand_sources() -> None:
     search, _ = searched(Transversal(RETENTION), 1000, any_of(true, RETENTION))
     assert antecedents(search) == true
     assert len(search.verdicts) <= 110
-
-
-def blocked(draw: random.Random, size: int) -> Condition:
-    """One to three rules, each with up to two blockers: sources that spoil it, unless others are kept."""
-    units = range(size)
-    rules = list[tuple[Mask, list[tuple[Mask, Mask]]]]()
-    for _ in range(draw.randint(1, 3)):
-        rule = set(draw.sample(units, draw.randint(1, 3)))
-        blockers = list[tuple[Mask, Mask]]()
-        for _ in range(draw.randint(0, 2)):
-            others = draw.sample([unit for unit in units if unit not in rule], draw.randint(1, 3))
-            spoiling = draw.randint(1, len(others))
-            blockers.append((_mask(others[:spoiling]), _mask(others[spoiling:])))
-        rules.append((_mask(rule), blockers))
-
-    def holds(mask: Mask) -> bool:
-        return any(
-            mask & rule == rule
-            and not any(mask & spoils == spoils and not mask & saves for spoils, saves in blockers)
-            for rule, blockers in rules
-        )
-
-    return holds
-
-
-def _mask(units: Sequence[int] | set[int]) -> Mask:
-    return sum(1 << unit for unit in units)
-
-
-def violation(lattice: Lattice, rule: Mask, holds: Condition) -> float:
-    """The chance that a random superset breaks it, by the very distribution that is stated."""
-    free = lattice.size - rule.bit_count()
-    by_size = [0] * (free + 1)
-    for wider in lattice.supersets(rule):
-        by_size[(wider ^ rule).bit_count()] += not holds(wider)
-    uniform = sum(by_size) / 2**free
-    return (uniform + sum(n / comb(free, size) for size, n in enumerate(by_size)) / (free + 1)) / 2
 
 
 def violations(runs: int) -> list[float]:
