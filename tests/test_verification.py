@@ -204,7 +204,7 @@ def test_the_rules_own_subset_is_put_to_the_vote_before_any_other_is_asked_about
     asked = itertools.count()
 
     def script(ids: frozenset[str]) -> str:
-        lucky = ids == {"D2"} and next(asked) == 0
+        lucky = ids == frozenset({"D2"}) and next(asked) == 0
         return "yes" if lucky or ids >= PAIR else "no"
 
     replay = ScriptedReplay(script)
