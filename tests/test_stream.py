@@ -262,10 +262,11 @@ def test_one_that_is_never_begun_asks_nothing() -> None:
 def test_no_thread_is_left() -> None:
     list(explainer(of_the_pair()).stream("?", sources(20)))
     before = threading.active_count()
-    for _ in range(5):
+    for _ in range(20):
         with closing(explainer(of_the_pair(), rules="retention").stream("?", sources(50))) as told:
             next(told)
-    assert threading.active_count() <= before
+    # Replays run in threads that all share; they need not all have been begun before.
+    assert threading.active_count() <= before + 8
 
 
 def test_errors_come_out() -> None:
