@@ -48,8 +48,8 @@ class Assembly:
     def explanation(self) -> Explanation:
         """All of it."""
         baseline, settings = self.baseline, self.settings
-        exact = self.choice.sampled is None
-        accounts = tuple(Account(each, self.sources, settings.noise, exact) for each in self.strands)
+        looks = self.choice.sees_everything, self.choice.finds_all
+        accounts = tuple(Account(each, self.sources, settings.noise, *looks) for each in self.strands)
         rules = self._rules(accounts)
         # Made of checked parts: what is checked on reading would only be checked against itself.
         return Explanation.model_construct(
@@ -93,7 +93,7 @@ class Assembly:
             return rules
         return {
             account.kind: with_relations(
-                rules[account.kind], rules[other.kind], others_complete=other.resolved
+                rules[account.kind], rules[other.kind], others_complete=other.resolved and other.finds_all
             )
             for account, other in zip(accounts, reversed(accounts), strict=True)
         }

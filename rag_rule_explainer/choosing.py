@@ -9,6 +9,7 @@ from .mining import (
     CONFIDENCE_LIMIT,
     Confidence,
     Exhaustive,
+    Grouped,
     Miner,
     Mono,
     RuleSearch,
@@ -19,6 +20,7 @@ from .mining import (
 from .probing.limits import Limits
 from .rules import RuleKind
 from .settings import Settings
+from .sources import SourceSet
 from .verdicts import Verdict
 
 EXACT_UP_TO = 7
@@ -36,8 +38,8 @@ class Choice:
     """A miner that was chosen: its name, why, and the limits that come with it.
 
     ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
-    are not mined exactly; ``samples``: answers to a subset at the most; ``antecedent``: of the one rule
-    to verify, where no others are looked for.
+    are not mined exactly; ``samples``: answers to a subset at the most; ``pinned``: how many sources are
+    retained with every subset; ``antecedent``: of the one rule to verify, where no others are looked for.
     """
 
     name: str
@@ -46,18 +48,31 @@ class Choice:
     share: float = 1.0
     samples: int = 1
     sampled: Sampled | None = None
+    pinned: int = 0
     antecedent: Mask | None = None
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """The miner of one kind of rule."""
         if self.antecedent is not None:
-            return Verifying(kind, self.antecedent, self.sampled, settings.seed)
+            return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
         if self.sampled is not None:
-            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds))
+            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
+        if self.name == "grouped":
+            return Grouped(kind, seed=settings.seed, kinds=len(settings.kinds))
         if self.name == "confidence":
             return Confidence(kind, self.share, settings.minimal)
         exhaustive = self.name == "exhaustive"
         return Exhaustive(kind, settings.minimal) if exhaustive else Mono(kind, settings.minimal)
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether it looks at every subset that matters."""
+        return self.name not in {"sampled", "grouped"}
+
+    @property
+    def finds_all(self) -> bool:
+        """Whether its rules are all there are when it has ended."""
+        return self.name != "grouped"
 
     def search(
         self,
@@ -85,10 +100,15 @@ class Choice:
         return subsets * self.samples + 2
 
 
-def choose(settings: Settings, sources: int) -> Choice:
-    """The miner for so many sources. Raises TooManySources where the one asked for cannot finish."""
+def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
+    """The miner for so many sources, and so many pinned ones beside them.
+
+    Raises TooManySources where the one asked for cannot finish.
+    """
     limits, noise = settings.limits, settings.noise
-    choice = Choice("exact", _subsets(sources), limits, noise.min_confidence, noise.samples)
+    choice = Choice(
+        "exact", _subsets(sources), limits, noise.min_confidence, noise.samples, pinned=pinned
+    )
     if noise.min_confidence < 1:
         return _with_a_share(choice, settings, sources)
     if settings.miner == "auto":
@@ -96,12 +116,14 @@ def choose(settings: Settings, sources: int) -> Choice:
     choice = replace(choice, reason=f"asked for; {choice.reason}")
     if settings.sampling is not None:
         return _sampled(choice, settings.sampling)
+    if settings.miner == "grouped":
+        return _capped(replace(choice, name="grouped"))
     _check_finishes(sources)
     return replace(choice, name=str(settings.miner))
 
 
-def choose_to_verify(settings: Settings, sources: int, antecedent: Mask) -> Choice:
-    """How one rule over so many sources is tried: on all its subsets, or on random ones.
+def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> Choice:
+    """How one rule over these sources is tried: on all its subsets, or on random ones.
 
     Raises TooManySources where all were asked for and are too many, InvalidInput for a minimum
     confidence.
@@ -112,9 +134,10 @@ def choose_to_verify(settings: Settings, sources: int, antecedent: Mask) -> Choi
             "verify stops at the first subset that breaks the rule, so there is no share of them to hold "
             "against noise.min_confidence; leave that out"
         )
+    sources, pinned = among.lattice.size, len(among.pinned)
     others = sources - antecedent.bit_count()
     tried = f"the rule speaks about {_counted(1 << others)}"
-    choice = Choice("verify", tried, limits, samples=samples, antecedent=antecedent)
+    choice = Choice("verify", tried, limits, samples=samples, pinned=pinned, antecedent=antecedent)
     if settings.miner in {"exact", "exhaustive"}:
         if others > FAMILY_LIMIT:
             raise TooManySources(
@@ -152,7 +175,10 @@ def _automatic(choice: Choice, settings: Settings, sources: int) -> Choice:
 
 
 def _sampled(choice: Choice, sampled: Sampled) -> Choice:
-    choice = replace(choice, name="sampled", sampled=sampled)
+    return _capped(replace(choice, name="sampled", sampled=sampled))
+
+
+def _capped(choice: Choice) -> Choice:
     if choice.samples == 1 or choice.limits.replays is not None:
         return choice
     # One wrong verdict that is never noticed may make any number of candidates.
@@ -181,8 +207,9 @@ def _check_finishes(sources: int) -> None:
     if sources > FAMILY_LIMIT:
         raise TooManySources(
             f"{sources} sources have {told(1 << sources)} subsets; an exact search takes at most "
-            f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, retrieve "
-            "fewer (a smaller top-k), or pass just the ones you suspect"
+            f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, or "
+            "miner='grouped', which divides groups of them; retrieve fewer (a smaller top-k), or pass "
+            "just the ones you suspect"
         )
 
 

@@ -7,12 +7,14 @@ source already breaks the condition. *Typical*: two sources decide together, and
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
+from fractions import Fraction
+from sys import float_info
 
 from .assuming import Assuming
 from .choosing import Choice
 from .judging_outlay import JudgeOutlay, JudgePlan, judge_plan
 from .predicates import Predicate, unwrapped
+from .printable import amount
 from .probing.noise import Noise
 from .probing.prices import ANY_MODEL, Price, Prices, price_of
 from .rules import RuleKind
@@ -57,9 +59,9 @@ class Estimate:
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [("", "replays", "tokens in", "tokens out", "cost", "seconds")]
         for name, course in (("best", self.best), ("typical", self.typical), ("worst", self.worst)):
-            cost = "?" if course.cost is None else f"{course.cost:,.4f}"
+            cost = "?" if course.cost is None else amount(course.cost, 4)
             counts = (course.replays, course.input_tokens, course.output_tokens)
-            rows.append((name, *(f"{count:,}" for count in counts), cost, f"{course.seconds:,.0f}"))
+            rows.append((name, *map(amount, counts), cost, amount(course.seconds)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = ("  ".join(map(str.rjust, row, widths)).rstrip() for row in rows)
         told = (*self.assumptions, *([] if self.judge is None else [self.judge]))
@@ -165,7 +167,7 @@ class _Probes:
 
 
 def _worst(size: int) -> _Probes:
-    return _Probes(1 << size, (1 << size) * size / 2, size + 1)
+    return _Probes(1 << size, (size << size) // 2, size + 1)
 
 
 def _best(size: int, kinds: Sequence[RuleKind]) -> _Probes:
@@ -203,16 +205,16 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
 
 def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
     size = len(material.source_tokens)
-    mean = sum(material.source_tokens) / size if size else 0.0
+    mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
     asked, cap = probes.replays(settings.noise), choice.limits.replays
     before = 1 + (settings.check_repeatable and not settings.noise.votes and cap != 1)
-    share = 1.0 if cap is None else min(1.0, max(0, cap - before) / asked)
-    mined = ceil(asked * share)
+    mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined
     # The first run is the answer to the full set; memory spares that probe.
     replays -= 1 if mined == asked and probes.shown else 0
-    several = asked / probes.subsets
-    shown = before * size + probes.shown * share * several - (size if replays < before + mined else 0)
+    # Exactly, as subsets of many sources are more than a float can count.
+    shown = before * size + Fraction(probes.shown) * Fraction(mined, probes.subsets)
+    shown -= size if replays < before + mined else 0
     input_tokens = round(replays * material.other_tokens + shown * mean)
     output_tokens = replays * material.answer_tokens
     price = _price(material.model, settings.prices)
@@ -221,8 +223,15 @@ def _course(probes: _Probes, material: Material, settings: Settings, choice: Cho
         if price is None
         else price.of({"input_tokens": input_tokens, "output_tokens": output_tokens})
     )
-    rounds = before + max(probes.depth - 1, ceil(max(0, replays - before) / settings.concurrency))
-    return Outlay(replays, input_tokens, output_tokens, cost, rounds * material.seconds_per_replay)
+    rounds = before + max(probes.depth - 1, -(-max(0, replays - before) // settings.concurrency))
+    return Outlay(replays, input_tokens, output_tokens, cost, _seconds(rounds, material))
+
+
+def _seconds(rounds: int, material: Material) -> float:
+    try:
+        return min(rounds * material.seconds_per_replay, float_info.max)
+    except OverflowError:  # as of more than a thousand sources without a cap
+        return float_info.max
 
 
 def _answers(worst: Outlay, settings: Settings) -> int:

@@ -238,7 +238,8 @@ class Explainer:
             notes=notes,
             stored=self.settings.store is not None,
         )
-        return estimated(material, self.settings, choose(self.settings, source_set.lattice.size))
+        chosen = choose(self.settings, source_set.lattice.size, len(source_set.pinned))
+        return estimated(material, self.settings, chosen)
 
     def _inquiry(
         self,
@@ -266,11 +267,11 @@ class Explainer:
         _check_question(question)
         source_set, settings = SourceSet.of(sources, pinned), self.settings
         if rule is None:
-            choice = choose(settings, source_set.lattice.size)
+            choice = choose(settings, source_set.lattice.size, len(source_set.pinned))
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             antecedent = source_set.mask_of(rule[0])
-            choice = choose_to_verify(settings, source_set.lattice.size, antecedent)
+            choice = choose_to_verify(settings, source_set, antecedent)
         told = (self.progress, as_progress(progress))
         return Inquiry(
             question=question,

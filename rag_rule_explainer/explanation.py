@@ -40,10 +40,10 @@ class Explanation(BaseModel):
     """Every rule found for one question, with everything it rests on.
 
     ``complete``: the searches ran to their end and no subset they needed is without a verdict; then the
-    rules are all there are. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what
-    is reported is still true. ``scope``: whether the sources are the caller's, what retrieval returned,
-    or what the model was shown; ``held_out``: what was retrieved and not shown. ``warnings``: what is to
-    be read before any rule.
+    rules are all there are, as far as its miner looks. Otherwise ``stop_reason`` and ``unresolved`` say
+    what is missing, and what is reported is still true. ``scope``: whether the sources are the caller's,
+    what retrieval returned, or what the model was shown; ``held_out``: what was retrieved and not shown.
+    ``warnings``: what is to be read before any rule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -145,8 +145,10 @@ def complaints(explanation: Explanation) -> Iterator[str]:
             yield f"a rule of another kind stands among those of {kind.value}"
         elif any(rule.condition != explanation.predicates.get(kind) for rule in rules):
             yield "a rule has another condition than its kind"
-        elif not all(ids.issuperset(rule.sources) for rule in rules):
+        elif not all(ids.issuperset({*rule.sources, *rule.kept}) for rule in rules):
             yield "a rule names a source that there is not"
+        elif any(rule.kept and not set(rule.kept) >= set(rule.sources) for rule in rules):
+            yield "a rule names a source that it is not relative to"
         else:
             yield from _complaints_of(explanation, kind, rules)
 

@@ -93,15 +93,16 @@ class Account:
     """What one search has to say about its sources.
 
     ``noise``: under which its verdicts were come by. ``exact``: its miner looks at every subset that
-    matters. ``condition``: its predicate as text. ``settled``: its rules were put to the vote, where they
-    are to be. ``resolved``: so they were, the search ran to its end, and every verdict it needed is
-    known.
+    matters; ``finds_all``: of one that has ended, the rules are all there are. ``condition``: its
+    predicate as text. ``settled``: its rules were put to the vote, where they are to be. ``resolved``: so
+    they were, the search ran to its end, and every verdict it needed is known.
     """
 
     strand: Strand
     sources: SourceSet
     noise: Noise
     exact: bool
+    finds_all: bool
     search: RuleSearch = field(init=False)
     condition: str = field(init=False)
     evidence: Evidence = field(init=False)
@@ -143,6 +144,7 @@ class Account:
             sampling=self._sampling(claim),
             minimal=self._is_minimal(claim.antecedent, claimed),
             breaking=self._breaking(claim),
+            kept=self.sources.ids_of(claim.kept),
         )
 
     def _status(self, claim: Claim) -> ClaimStatus:
@@ -218,10 +220,11 @@ class Account:
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """The indices of every source; none where the search left anything open."""
+        """The indices of every source; none where the search may have left any rule out."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
-        if not self.resolved or self.noise.min_confidence < 1:
+        knows_all = self.resolved and self.finds_all
+        if not knows_all or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
         return tuple(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from sys import float_info
 from typing import Any
 
 from .predicates import Predicate
@@ -9,6 +10,7 @@ from .predicates.inside import judged_in
 from .predicates.judge.judged import SAME, JudgedBy
 from .predicates.judge.majority import soonest
 from .predicates.judge.request import INSTRUCTIONS
+from .printable import amount
 from .probing.prices import Prices, price_of
 
 OPINION_TOKENS = 60
@@ -35,14 +37,14 @@ class JudgeOutlay:
 
     def __str__(self) -> str:
         each = "one judgement" if self.opinions == 1 else f"{self.opinions} opinions"
-        tokens = f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out"
+        tokens = f"{amount(self.input_tokens)} tokens in and {amount(self.output_tokens)} out"
         if self.cost is not None:
-            price = f"cost at most {self.cost:,.4f}, not in the table"
+            price = f"cost at most {amount(self.cost, 4)}, not in the table"
         else:
             price = f"cost not known, as there is no price for {', '.join(self.unpriced)}"
         return (
             f"the judge: at most {each} for each distinct answer, so between {self.fewest:,} and "
-            f"{self.most:,}, in as many requests or fewer; at most {tokens}; {price}"
+            f"{amount(self.most)}, in as many requests or fewer; at most {tokens}; {price}"
         )
 
 
@@ -90,7 +92,7 @@ class JudgePlan:
             opinions=sum(jury.samples for jury in juries),
             input_tokens=sum(read),
             output_tokens=sum(asked) * OPINION_TOKENS,
-            cost=None if unpriced else cost,
+            cost=None if unpriced else min(cost, float_info.max),
             unpriced=tuple(sorted(unpriced)),
         )
 

@@ -133,7 +133,8 @@ class Opening:
     async def check_repeatable(self, baseline: Baseline, *, wanted: bool) -> None:
         """Asks about the full set once more: a predicate that disagrees with itself explains nothing.
 
-        That a logged answer is no longer given is no such disagreement, but is said first.
+        That a logged answer is no longer given is no such disagreement, but is said first: under votes,
+        where the majority says so.
         Raises AnswerNotRepeatable, LimitReached.
         """
         if self.prober.stop_reason:
@@ -147,11 +148,11 @@ class Opening:
         if reply.answer is None:
             self.notes.append(f"the repeat check failed: {reply.error}")
             return
+        self.prober.shelf.remember(self._full, reply)
         if baseline.logged and first is None:
             await self._compare_with_log(baseline.answer, reply.answer)
         else:
             await self._compare(first or baseline.answer, reply.answer, baseline.notes)
-        self.prober.shelf.remember(self._full, reply)
 
     async def _compare(self, first: Answer, second: Answer, remarks: tuple[str, ...]) -> None:
         for judging in self.judgings:
@@ -171,11 +172,16 @@ class Opening:
     async def _compare_with_log(self, logged: Answer, current: Answer) -> None:
         for judging in self.judgings:
             then, now = await self._verdicts(judging, logged, current)
+            told = current
+            if then is not now and self.polling.votes:
+                # One answer that differs may be the odd one.
+                probe = await self.polling.poll(self._full, judging)
+                now, told = probe.judgement.verdict, probe.reply.answer or current
             if then is not now:
                 self.warnings.append(
                     f"the logged answer is not what the application answers on these sources now: "
-                    f"{str(judging.base)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
-                    f"{_SAID[now]} for {shortened(current.text, 200)!r}. What follows is about what it "
+                    f"{str(judging.predicate)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
+                    f"{_SAID[now]} for {shortened(told.text, 200)!r}. What follows is about what it "
                     "answers now"
                 )
 

@@ -12,6 +12,9 @@ from .printable import printable, shortened
 from .rules import ClaimStatus, RuleKind
 from .verdicts import Answer, Judgement
 
+_MOST_NAMED = 8
+"""Sources that a claim is relative to; more are counted."""
+
 Relation = Literal["absolute", "relative"]
 
 
@@ -63,7 +66,9 @@ class Finding:
     most. ``minimal``: True where every rule with one source fewer was seen to break, False where one of
     them is a rule itself, None where the search ended before it was known. ``relation``: for conditions
     shared by both kinds, whether the same sources are implicated in both (absolute) or in this kind
-    only (relative); None where the kinds use different conditions or only one was mined.
+    only (relative); None where the kinds use different conditions or only one was mined. ``kept``: of a
+    claim relative to some sources, these; retention rules were tried with all others left out, omission
+    rules with all others retained. Empty where it is relative to groups, of which none was divided.
     """
 
     kind: RuleKind
@@ -78,6 +83,7 @@ class Finding:
     minimal: bool | None = True
     relation: Relation | None = None
     breaking: tuple[tuple[str, ...], ...] = ()
+    kept: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.proved and (self.broken or self.observed != self.applicable):
@@ -215,6 +221,13 @@ def past_tense(kind: RuleKind) -> str:
     return "retained" if kind is RuleKind.RETENTION else "omitted"
 
 
+def _kept(finding: Finding) -> str:
+    """What a relative claim is relative to; many are counted."""
+    few = finding.kept if len(finding.kept) <= _MOST_NAMED else ()
+    count = f"the {len(finding.kept)} kept sources" if finding.kept else "groups kept whole"
+    return joined(few) or count
+
+
 def _percent(finding: Finding) -> str:
     """Rounded down: 255 of 256 subsets are not 100 %."""
     return f"{floor(finding.confidence * 1000) / 10:g} %"
@@ -233,7 +246,7 @@ def evidence_of(finding: Finding) -> str:
         "confident": f"confidence {_percent(finding)}: held on {seen}{by_votes}",
         "tested": f"tested: {sampling or seen}",
         "voted": f"voted: {sampling or seen}",
-        "relative": f"relative to the kept sources: held on {seen}",
+        "relative": f"relative to {_kept(finding)}: {sampling or f'held on {seen}'}",
         "unverified": f"UNVERIFIED: held where tried, on {seen}{by_votes}",
     }
     return wording[finding.claim] + not_minimal

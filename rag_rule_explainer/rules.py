@@ -64,7 +64,9 @@ class Claim:
     """What a miner can say about an antecedent now.
 
     ``draws``: random subsets tried, with replacement; 0 where nothing was drawn. ``sampling``: how
-    they were drawn and what that guarantees, in words; empty for exact miners.
+    they were drawn and what that guarantees, in words; empty for exact miners. ``kept``: the units that
+    a *relative* claim is about, its antecedent among them; all others were in no antecedent that it
+    rests on. 0 where it is relative to groups of units, none of which was divided.
     """
 
     kind: RuleKind
@@ -72,6 +74,7 @@ class Claim:
     status: ClaimStatus
     draws: int = 0
     sampling: str = ""
+    kept: Mask = 0
 
     @property
     def rule(self) -> Rule:

@@ -15,7 +15,7 @@ from .rules import RuleKind
 from .storing.store import Store
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
-MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled"]
+MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled", "grouped"]
 
 DEFAULT_TIMEOUT = 300.0
 """Seconds that a replay may take."""
@@ -48,8 +48,9 @@ class Settings:
 
     ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
     "exhaustive" (all 2^n), "sampled" or ``Sampled(...)`` (each rule tested on random subsets, for any
-    number of sources) or "auto". ``minimal=False`` reports all valid rules, not just the minimal ones;
-    not when sampled. ``noise``: votes and confidence, where answers vary. ``limits``: caps on spending.
+    number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources that it
+    keeps) or "auto". ``minimal=False`` reports all valid rules, not just the minimal ones; not when
+    sampled or grouped. ``noise``: votes and confidence, where answers vary. ``limits``: caps on spending.
     ``prices``: of tokens, by model. ``concurrency``: most replays in flight. ``timeout``: seconds one
     replay may take, or None. ``retries``: of replays that fail in a way that may pass, and of a baseline
     that is not the user's own run, as a number or as ``Retries``. ``speculate``: the share of its probes
@@ -116,13 +117,14 @@ class Settings:
             raise InvalidInput("limits.cost is set without prices; give prices={model: Price(...)}")
 
     def _check_sampling(self) -> None:
-        if self.sampling is None:
+        name = "grouped" if self.miner == "grouped" else "sampled"
+        if self.sampling is None and name == "sampled":
             return
         if not self.minimal:
-            raise InvalidInput("a sampled search finds minimal rules; minimal=False takes miner='exact'")
+            raise InvalidInput(f"a {name} search finds minimal rules; minimal=False takes miner='exact'")
         if self.noise.min_confidence < 1:
             raise InvalidInput(
-                "noise.min_confidence needs a verdict on every subset, and a sampled search looks at "
+                f"noise.min_confidence needs a verdict on every subset, and a {name} search looks at "
                 "some; leave one of them out"
             )
 

@@ -21,8 +21,14 @@ def printed(notebook: Any) -> list[str]:
     ]
 
 
-def test_there_is_a_notebook_for_each_framework() -> None:
-    assert [path.name for path in NOTEBOOKS] == ["langchain.ipynb", "llama_index.ipynb"]
+def test_there_is_a_notebook_for_each_framework_and_one_on_noise() -> None:
+    names = [path.name for path in NOTEBOOKS]
+    assert names == ["judges_and_noise.ipynb", "langchain.ipynb", "llama_index.ipynb"]
+
+
+def test_the_readme_names_each_notebook() -> None:
+    readme = (COOKBOOK.parent / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in NOTEBOOKS if f"(cookbook/{path.name})" not in readme] == []
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """What explaining would take: three courses, held against what searches really take."""
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -279,3 +281,17 @@ class TestJudge:
         assert bare is not None
         assert long is not None
         assert long.input_tokens - bare.input_tokens == 100 * 9
+
+
+@pytest.mark.parametrize("size", [1015, 1100, 5000])
+def test_more_sources_than_a_float_can_count_the_subsets_of(size: int) -> None:
+    prices = {"*": Price(1, 1)}
+    judge = judged("is right", OfflineJudge(["x"]))
+    uncapped = Explainer(predicate=judge, miner="sampled", prices=prices).estimate("?", sources(size))
+    assert uncapped.worst.replays == (1 << size) + 1
+    assert f"about 2^{size}" in str(uncapped)
+    assert max(map(len, str(uncapped).splitlines())) < 300
+    json.dumps(asdict(uncapped), allow_nan=False)
+    capped = Explainer(predicate=judge, prices=prices).estimate("?", sources(size))
+    assert capped.worst.replays == 500
+    assert capped.typical.replays <= 500

@@ -5,6 +5,7 @@ import json
 import pickle
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from rag_rule_explainer import (
     Limits,
     Retries,
     RuleKind,
+    Sampled,
     Settings,
     Source,
     TooManySources,
@@ -160,6 +162,17 @@ def test_that_a_logged_answer_no_longer_comes_is_said_first(check_repeatable: bo
     assert "'take iron'" in first
     assert "'take calcium'" in first
     assert explanation.retention_rules == ()
+
+
+@pytest.mark.parametrize("rules", ["retention", "omission"])
+def test_of_a_logged_answer_is_said_what_the_rules_are_about(rules: Any) -> None:
+    explainer = Explainer(answering(PAIR), predicate=contains("iron"), rules=rules)
+    (warning,) = explainer.explain("?", sources(4), baseline="take iron").warnings
+    told = {
+        "retention": "the answer contains 'iron'\" holds for 'take iron' and does not hold for",
+        "omission": "the answer does not contain 'iron'\" does not hold for 'take iron' and holds for",
+    }
+    assert told[rules] in warning
 
 
 def test_pinned_sources_are_always_there_and_in_no_rule() -> None:
@@ -689,3 +702,16 @@ def test_one_call_can_be_shown_as_all_can(capsys: pytest.CaptureFixture[str]) ->
     explanation = Explainer(answering(PAIR)).explain("?", sources(2), progress=True)
     assert not [note for note in explanation.notes if "progress" in note]
     assert "probes" in capsys.readouterr().err
+
+
+def test_the_sizes_that_are_tested_count_pinned_sources() -> None:
+    shown = Counter[int]()
+
+    def replay(_: str, kept: Sequence[Source]) -> str:
+        shown[len(kept)] += 1
+        return "yes" if "D5" in {source.id for source in kept} else "no"
+
+    explainer = Explainer(replay, predicate=contains("yes"), miner=Sampled(sizes=(9,)), rules="retention")
+    explanation = explainer.explain("?", sources(30), pinned=["D1", "D2", "D3", "D4"])
+    assert "with 9 retained" in explanation.retention_rules[0].evidence
+    assert shown[9] > 10

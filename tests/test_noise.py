@@ -229,6 +229,26 @@ class TestBaseline:
         assert "'maybe'" in explanation.notes[0]
         assert [rule.sources for rule in explanation.retention_rules] == [()]
 
+    @pytest.mark.parametrize(("first", "most", "warns"), [("no", "yes", False), ("no", "no", True)])
+    def test_whether_a_logged_one_still_comes_is_put_to_the_vote(
+        self, first: str, most: str, warns: bool
+    ) -> None:
+        asked: list[int] = []
+
+        async def replay(_question: str, sources: Sequence[Source]) -> str:
+            asked.append(len(sources))
+            return first if len(asked) == 1 else most
+
+        explanation = explained(replay, BORDER, 2)
+        assert asked[0] == 2
+        assert [each.startswith("the logged answer is not") for each in explanation.warnings] == [
+            True for _ in range(warns)
+        ]
+        # No sample is drawn twice: the one that was compared is the first of the vote.
+        (votes,) = (probe.votes for probe in explanation.probes if len(probe.kept) == 2)
+        cast = next(iter(votes.values()))
+        assert cast.holds + cast.breaks == asked.count(2)
+
     def test_without_votes_such_an_answer_is_not_repeatable(self) -> None:
         said = iter(["maybe", *["yes"] * 100])
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.printable import printable, shortened
+from rag_rule_explainer.printable import amount, printable, shortened
 
 JOINERS = "\u200c\u200d"
 HARMFUL = st.characters(categories=("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"), exclude_characters=JOINERS)
@@ -84,3 +84,19 @@ class TestShortened:
 
     def test_an_ellipsis_stands_for_what_was_cut(self) -> None:
         assert shortened("abcdef", 4) == "abc…"
+
+
+@pytest.mark.parametrize(
+    ("number", "decimals", "said"),
+    [
+        (1026, 0, "1,026"),
+        (0.12345, 4, "0.1235"),
+        ((1 << 50) + 2, 0, "about 2^50"),
+        (10**400, 0, "about 2^1328"),
+        (1e300, 4, "about 2^996"),
+    ],
+)
+def test_amounts_that_nobody_would_read_are_powers_of_two(
+    number: float, decimals: int, said: str
+) -> None:
+    assert amount(number, decimals) == said

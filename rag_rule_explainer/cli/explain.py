@@ -17,6 +17,7 @@ from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
 from ..predicates import Judge, Predicate
+from ..printable import amount
 from ..probing.judging import described
 from ..probing.retries import Retries
 from ..report import lines
@@ -85,7 +86,7 @@ def _of_sources(
     if request.rule is None:
         choice = choose(settings, units)
     else:
-        choice = choose_to_verify(settings, units, source_set.mask_of(request.rule[0]))
+        choice = choose_to_verify(settings, source_set, source_set.mask_of(request.rule[0]))
     if request.model is None:
         replay = offline_replay
     else:
@@ -189,7 +190,7 @@ def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
 
 def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
     more = f", and {retries} more of each that fails" if retries else ""
-    say(f"at most {replays} replays of the model{more}")
+    say(f"at most {amount(replays)} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:
         return
     if not (sys.stdin and sys.stdin.isatty()):

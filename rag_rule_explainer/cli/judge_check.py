@@ -114,6 +114,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     options.check((predicate,))
     cases = load_labels(labels, _needed(predicate))
     bench = options.bench(options.judge())
+    _predicate(predicate, bench, cases[0])  # what no line can be judged by is no line's fault
     with _progress() as progress:
         check = check_judge(
             cases,

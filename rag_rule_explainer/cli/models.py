@@ -28,7 +28,9 @@ def chat_model_replay(name: str, base_url: str | None, temperature: float | None
     except ImportError as error:
         raise MissingExtra.naming("openai", "--model") from error
     _check_key()
-    return chat_replay(ChatOpenAI(model=name, base_url=base_url, temperature=temperature))
+    # What fails is tried again by whoever counts it.
+    model = ChatOpenAI(model=name, base_url=base_url, temperature=temperature, max_retries=0)
+    return chat_replay(model)
 
 
 def chat_model_judge(name: str, base_url: str | None) -> Judge:
@@ -39,7 +41,7 @@ def chat_model_judge(name: str, base_url: str | None) -> Judge:
     except ImportError as error:
         raise MissingExtra.naming("openai", "--judge-model") from error
     _check_key()
-    # What fails is tried again by whoever pays for it.
+    # As above.
     return judge_of(ChatOpenAI(model=name, base_url=base_url, max_retries=0))
 
 

@@ -17,7 +17,8 @@ def print_lines(lines: Iterable[Text | str]) -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
         reconfigure(errors="backslashreplace")  # not every encoding can say everything
-    console = Console(file=sys.stdout, highlight=False)
+    # In a notebook too, what a command prints is text on stdout.
+    console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
             console.print(line if isinstance(line, Text) else Text(line), soft_wrap=True)
@@ -31,7 +32,8 @@ def print_json(json: str) -> None:
 
 def say(message: str) -> None:
     """One line on stderr."""
-    Console(stderr=True, highlight=False).print(Text(printable(message)), soft_wrap=True)
+    console = Console(stderr=True, highlight=False, force_jupyter=False)
+    console.print(Text(printable(message)), soft_wrap=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from .confidence import CONFIDENCE_LIMIT, Confidence, superset_sums
 from .dual import dual
 from .exhaustive import Exhaustive, valid_rules
+from .grouped import Grouped
 from .mono import Mono
 from .protocol import Ask, Miner, Mining, Wanted
 from .sampled import Sampled
@@ -16,6 +17,7 @@ __all__ = [
     "Confidence",
     "Evidence",
     "Exhaustive",
+    "Grouped",
     "Miner",
     "Mining",
     "Mono",

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import ceil, log
+from decimal import Decimal
+from math import ceil, log, log1p
 from random import Random
 from typing import cast
 
 from ..errors import InvalidInput
 from ..lattice import Lattice, Mask, bits, told
 from ..rules import RuleKind
+
+_MOST_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,17 @@ class Sampled:
         if type(self.max_rules) is not int or self.max_rules < 1:
             raise InvalidInput(f"max_rules is {self.max_rules!r}; give a whole number, at least 1")
         object.__setattr__(self, "sizes", _checked_sizes(self.sizes))
+        if self.draws(self.error(0)) > _MOST_DRAWS:
+            raise InvalidInput(
+                f"max_violation={self.max_violation:g} takes more than {_MOST_DRAWS:,} random subsets "
+                "for each rule; give a larger share, such as 0.001"
+            )
 
     def draws(self, error: float) -> int:
         """Random subsets on which a rule must hold, for a chance of at most ``error`` that one is
         reported which fails on more than ``max_violation`` of such: 59 for 5 % and 5 %."""
-        return ceil(log(error) / log(1 - self.max_violation))
+        # Of a share that is lost beside 1 the other logarithm would be 0.
+        return max(1, ceil(log(error) / log1p(-self.max_violation)))
 
     def statement(self, count: int, draws: "Draws") -> str:
         """What is said of a rule that held on so many of these."""
@@ -65,7 +74,8 @@ class Sampled:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
+    # As it was given: rounded, 0.9999999 would be certainty.
+    return f"{(Decimal(repr(share)) * 100).normalize():f} %"
 
 
 def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
@@ -80,12 +90,14 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Random supersets of an antecedent. ``sizes``: numbers of units retained."""
+    """Random supersets of an antecedent. ``sizes``: numbers of sources retained, ``pinned`` ones, which
+    are no units, among them."""
 
     kind: RuleKind
     lattice: Lattice
     antecedent: Mask
     sizes: tuple[int, ...]
+    pinned: int = 0
 
     @property
     def everything(self) -> int:
@@ -125,5 +137,6 @@ class Draws:
 
     def _added(self, retained: int) -> int:
         """Units beside the antecedent in a superset with so many retained."""
-        shown = retained if self.kind is RuleKind.RETENTION else self.lattice.size - retained
-        return shown - self.antecedent.bit_count()
+        units = retained - self.pinned
+        named = units if self.kind is RuleKind.RETENTION else self.lattice.size - units
+        return named - self.antecedent.bit_count()

@@ -12,7 +12,7 @@ a while without one the search goes on from above, as in dualization: from a lar
 rule found so far; if it holds, it is shrunk to a candidate, else it is a falsifier.
 """
 
-from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -34,19 +34,22 @@ STUCK = 4
 Steps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
 Bisection = Generator[Wanted, Verdicts, int]
+Test = Generator[Wanted, Verdicts, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Transversal:
     """Minimal rules of one kind that no random superset broke; *proved* is what held on all.
 
-    ``kinds``: so many searches share what a joint statement may err.
+    ``kinds``: so many searches share what a joint statement may err. ``pinned``: how many sources are
+    retained with every subset.
     """
 
     kind: RuleKind
     sampled: Sampled = field(default_factory=Sampled)
     seed: int = 0
     kinds: int = 1
+    pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """A fresh search of ``lattice``."""
@@ -107,7 +110,8 @@ class _Search:
             yield from self.ruled_out(known)
             return
         sampled, self.trying = self.miner.sampled, candidate
-        draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or ())
+        sizes, pinned = sampled.sizes or (), self.miner.pinned
+        draws = Draws(self.kind, self.lattice, candidate, sizes, pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
         self.tested += 1
         exhaustive = draws.everything <= count
@@ -158,14 +162,11 @@ class _Search:
             self.remainders.block(left_out)
             return
         candidate, rest = 0, self.lattice.units(start)
-        yield from self.learn([candidate])
-        while self.seen[candidate] is not Verdict.HOLDS:
-            # It needs the first unit without which, and without all behind it, it does not hold.
-            held = (Verdict.BREAKS, Verdict.UNKNOWN)
-            needed = yield from self.longest(candidate, rest, held)
+        while (yield from self.fails(candidate)):
+            # It needs the first unit without which, and without all behind it, it is no rule.
+            needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
-            yield from self.learn([candidate])
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
@@ -179,28 +180,38 @@ class _Search:
             yield from self.learn([everything], crucial=True)
             if self.seen[everything] is Verdict.BREAKS:
                 return everything
-            added = yield from self.longest(falsifier, rest, (Verdict.BREAKS,), 1 if stuck else None)
+            added = yield from self.longest(falsifier, rest, self.breaks, 1 if stuck else None)
             stuck = 0 if added else stuck + 1
             falsifier |= self.lattice.mask(rest[:added])
             rest = rest[added + 1 :]
         return falsifier
 
     def longest(
-        self, mask: Mask, rest: Sequence[int], wanted: Container[Verdict], start: int | None = None
+        self, mask: Mask, rest: Sequence[int], wanted: Callable[[Mask], Test], start: int | None = None
     ) -> Bisection:
-        """How many of the first of these units can be added so that the verdict stays one that is
-        wanted, as it is without any and is not with all of them; by bisection. ``start``: the first
-        guess, which is doubled as long as it is too low."""
+        """How many of the first of these units can be added so that it stays what is wanted, as it is
+        without any and is not with all of them; by bisection. ``start``: the first guess, which is
+        doubled as long as it is too low."""
         low, high = 0, len(rest)
         while high - low > 1:
             middle = (low + high) // 2 if start is None else min(start, high - 1)
-            some = mask | self.lattice.mask(rest[:middle])
-            yield from self.learn([some])
-            if self.seen[some] in wanted:
+            if (yield from wanted(mask | self.lattice.mask(rest[:middle]))):
                 low, start = middle, start and 2 * middle
             else:
                 high, start = middle, None
         return low
+
+    def breaks(self, mask: Mask) -> Test:
+        """Whether this very subset breaks the condition."""
+        yield from self.learn([mask])
+        return self.seen[mask] is Verdict.BREAKS
+
+    def fails(self, mask: Mask) -> Test:
+        """Whether it is no rule by what rules candidates out, or its own subset is not seen to hold."""
+        if any(mask & falsifier == mask for falsifier in self.falsifiers):
+            return True
+        yield from self.learn([mask])
+        return self.seen[mask] is not Verdict.HOLDS
 
     def random(self, mask: Mask) -> Random:
         # By the mask: a search that is run again draws what it has drawn before.

@@ -19,14 +19,15 @@ class Verifying:
     """Whether ``antecedent`` makes a rule; nothing is said of any other, nor that it is minimal.
 
     Its own subset is asked for first and alone, then all others together; after the first that breaks,
-    nothing more. ``sampled``: how random ones are drawn, where not all are tried. As there may be other
-    rules it never finishes, but stops.
+    nothing more. ``sampled``: how random ones are drawn, where not all are tried; ``pinned``: how many
+    sources are retained with every subset. As there may be other rules it never finishes, but stops.
     """
 
     kind: RuleKind
     antecedent: Mask
     sampled: Sampled | None = None
     seed: int = 0
+    pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """A fresh trial over ``lattice``."""
@@ -36,7 +37,7 @@ class Verifying:
         """The antecedents to try, with repetition where they are drawn, and what that guarantees."""
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
-        draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or ())
+        draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
         count = self.sampled.draws(self.sampled.error(0))
         # Not what a search has drawn that came up with this rule: that would be no further evidence.
         draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- reproducible

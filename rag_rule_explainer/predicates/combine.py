@@ -245,15 +245,19 @@ def _is_uncalled(given: object) -> bool:
 def _folded(
     parts: tuple[Predicate, ...], case: Case, decisive: Verdict
 ) -> Generator[Judged, Judgement, Judgement]:
-    """One decisive part decides; else an unknown one leaves it open; else it is the opposite."""
-    outcome = Judgement(~decisive)
+    """One decisive part decides; else an unknown one leaves it open; else it is the opposite.
+
+    Whatever decides gives its reason: where no part did alone, all of them do.
+    """
+    unknown, reasons = None, list[str]()
     for part in parts:
         judgement = yield part(case)
         if judgement.verdict is decisive:
             return judgement
         if judgement.verdict is Verdict.UNKNOWN:
-            outcome = judgement
-    return outcome
+            unknown = judgement
+        reasons += [judgement.reason] if judgement.reason else []
+    return unknown or Judgement(~decisive, "; ".join(dict.fromkeys(reasons)))
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:

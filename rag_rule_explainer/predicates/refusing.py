@@ -67,7 +67,8 @@ _ADVERBS = (
     r"(?:(?:currently|really|actually|simply|just|also|therefore|honestly|reliably|explicitly) ){0,2}"
 )
 _VERBS = (
-    r"(?:answer|help|assist|comply|respond|provide|fulfil+|do (?:that|this|so)|tell you|say\b(?! enough)"
+    r"(?:answer|help|assist|comply|respond|provide|fulfil+|do (?:that|this|so)|say\b(?! enough)"
+    r"|tell(?= (?:you|from|by|if|whether|what|which|who|when|where|why|how)\b|[.,!]|$)"
     r"|share|discuss|disclose|reveal|engage|support (?:that|this)|participate|generate|create|write"
     r"|give (?:you )?(?:an? |any |the |that |this |specific |such |medical |legal |instructions"
     r"|advice|info)"

@@ -263,6 +263,8 @@ def _fail(entries: Iterable[Entry], error: Exception) -> None:
     for entry in entries:
         if not entry.outcome.done():
             entry.outcome.set_exception(error)
+            # Who was cancelled does not look at it, and asyncio would complain of that.
+            entry.outcome.exception()
 
 
 def _cause(tried: Tried) -> Exception | None:

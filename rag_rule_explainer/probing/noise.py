@@ -49,7 +49,7 @@ class Noise:
         for name in ("false_holds", "false_breaks"):
             _between(name, getattr(self, name), 0.0, 0.5)
         if self.samples == 1 and (self.vote or self.recheck):
-            raise InvalidInput("noise asks for votes of one sample; give samples=, such as 9")
+            raise InvalidInput("noise asks for votes of one sample; ask for more samples, such as 9")
         if self.min_confidence < 1 and self.vote not in {None, "every"}:
             raise InvalidInput(
                 "noise.min_confidence needs a verdict on every subset; leave vote out, or give 'every'"

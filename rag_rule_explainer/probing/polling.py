@@ -35,6 +35,11 @@ class Polling:
         self._replies = Memo[Reply]()
         self._ballots = Memo[Ballot]()
 
+    @property
+    def votes(self) -> bool:
+        """Whether anything is put to a vote."""
+        return self._noise.votes
+
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """By vote where every arrangement is decided so, where it has been, and where one answer alone
         would break the condition. Raises what ``Prober.probe`` raises."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
+from sys import float_info
 from typing import Any, TypeAlias
 
 from ..errors import InvalidInput
@@ -37,12 +38,16 @@ class Price:
                 raise InvalidInput(f"the price of {name} is {price!r}; give a number, 0 or more")
 
     def of(self, tokens: Tokens) -> float:
-        """What these cost."""
+        """What these cost; the largest float where that is more."""
         cached = tokens.get("cached_input_tokens", 0)
         fresh = max(0, tokens.get("input_tokens", 0) - cached)
         cached_price = self.input if self.cached_input is None else self.cached_input
         output = tokens.get("output_tokens", 0)
-        return (fresh * self.input + cached * cached_price + output * self.output) / _MILLION
+        try:
+            cost = (fresh * self.input + cached * cached_price + output * self.output) / _MILLION
+        except OverflowError:  # as in an estimate for more than a thousand sources
+            return float_info.max
+        return min(cost, float_info.max)
 
 
 Prices: TypeAlias = Mapping[str, Price]

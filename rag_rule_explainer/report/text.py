@@ -5,6 +5,7 @@ never read as markup, so no text can move the cursor, colour a line or pretend t
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from rich.text import Text
 
@@ -22,6 +23,9 @@ _MOST_RULES = 50
 
 _WIDEST = 40
 """Most columns that are reserved for ids."""
+
+_Votes: TypeAlias = Mapping[tuple[RuleKind, frozenset[str]], str]
+"""By the kind of rule and the sources kept."""
 
 _SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model saw them"}
 
@@ -42,10 +46,11 @@ def lines(explanation: Explanation) -> Iterator[Text]:
         "Held out: retrieved, but never shown to the model",
         (f"{source.id}  {shortened(_gist(source), 90)}" for source in explanation.held_out),
     )
+    votes = _votes(explanation)
     for kind in explanation.predicates:
-        yield from _rules(explanation, kind)
+        yield from _rules(explanation, kind, votes)
     yield from _listed("What would flip it", map(str, explanation.counterfactuals))
-    yield from _listed("What is not a rule", _non_rules(explanation))
+    yield from _listed("What is not a rule", _non_rules(explanation, votes))
     yield from _importance(explanation.importance)
     left_open = (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
     # What both kinds needed is said once.
@@ -97,7 +102,24 @@ def _gist(source: SourceRecord) -> str:
     return printable(" ".join(shown.split()))
 
 
-def _rules(explanation: Explanation, kind: RuleKind) -> Iterator[Text]:
+def _votes(explanation: Explanation) -> _Votes:
+    """What was counted where samples were put to the vote, in words."""
+    return {
+        (kind, frozenset(probe.kept)): f"votes: {votes.holds} for it, {votes.breaks} against"
+        for probe in explanation.probes
+        for kind, votes in probe.votes.items()
+    }
+
+
+def _own(explanation: Explanation, rule: Finding) -> frozenset[str]:
+    """What is kept on a rule's own subset: of those that it speaks about, the one that says least."""
+    named = set(rule.sources)
+    if rule.kind is RuleKind.OMISSION:
+        return frozenset(source.id for source in explanation.sources if source.id not in named)
+    return frozenset(source.id for source in explanation.sources if source.pinned or source.id in named)
+
+
+def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Iterator[Text]:
     of_kind: dict[RuleKind, Sequence[Finding]] = {
         RuleKind.RETENTION: explanation.retention_rules,
         RuleKind.OMISSION: explanation.omission_rules,
@@ -106,7 +128,9 @@ def _rules(explanation: Explanation, kind: RuleKind) -> Iterator[Text]:
     for finding in of_kind[kind][:_MOST_RULES]:
         yield Text.assemble("  - ", (finding.rule, "green" if finding.proved else "yellow"))
         relation = f"; {finding.relation}" if finding.relation else ""
-        yield Text(f"      {printable(finding.evidence)}{relation}", style="dim")
+        counted = votes.get((kind, _own(explanation, finding)))
+        told_of = f"; on its own subset, {counted}" if counted else ""
+        yield Text(f"      {printable(finding.evidence)}{told_of}{relation}", style="dim")
     yield from _rest(len(of_kind[kind]) - _MOST_RULES)
     if not of_kind[kind]:
         found = "none" if explanation.complete else "none found so far"
@@ -114,7 +138,7 @@ def _rules(explanation: Explanation, kind: RuleKind) -> Iterator[Text]:
         yield Text(f"  {found}, for: {condition}", style="dim")
 
 
-def _non_rules(explanation: Explanation) -> Iterator[str]:
+def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:
     everything = [source.id for source in explanation.sources]
     free = [source.id for source in explanation.sources if not source.pinned]
     for witness in explanation.witnesses:
@@ -122,7 +146,9 @@ def _non_rules(explanation: Explanation) -> Iterator[str]:
         attempt = f"{doing} {_named(witness.sources, free)}" if witness.sources else f"{doing} nothing"
         kept = _named(witness.kept, everything) or "no sources"
         given = "" if witness.kept == witness.sources else f" with {kept} retained"
-        yield f"{attempt} is not enough{given}{_answered(witness.answer)}"
+        counted = votes.get((witness.kind, frozenset(witness.kept)))
+        told_of = f" ({counted})" if counted else ""
+        yield f"{attempt} is not enough{given}{_answered(witness.answer)}{told_of}"
 
 
 def _named(ids: Sequence[str], everything: Sequence[str]) -> str:
@@ -165,6 +191,9 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
         yield Text(f"  {counts.wasted} probes were guesses that were not needed")
     spent = explanation.spent
     yield from _spent("replays", spent.replays, spent.replays_cost)
+    if counts.judge_requests:
+        requests = "request" if counts.judge_requests == 1 else "requests"
+        yield Text(f"  {counts.judge_requests:,} {requests} to the judge")
     yield from _spent("judge", spent.judge, spent.judge_cost)
     yield Text(printable(f"  miner: {explanation.miner.name} ({explanation.miner.reason})"))
     if explanation.complete:
@@ -176,8 +205,12 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
 
 
 def _completeness(explanation: Explanation) -> str:
-    if explanation.voted:
-        return "no other rule passed the votes"
+    passed = "passed the votes" if explanation.voted else ""
+    if explanation.miner.name == "grouped" and explanation.rules:
+        passed = passed or "was found"
+        return f"no other rule of the kept sources {passed}; there may be rules that name dropped ones"
+    if passed:
+        return f"no other rule {passed}"
     tested = any(finding.claim == "tested" for finding in explanation.rules)
     return "no other rule passed the tests" if tested else "these are all the rules there are"
 

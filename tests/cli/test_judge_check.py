@@ -19,7 +19,7 @@ import pytest
 from rag_rule_explainer import JudgeCheck
 from rag_rule_explainer.predicates.judge.jury import BATCH
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import OpenAIServer, judging
+from rag_rule_explainer.testing import Fault, OpenAIServer, judging
 from tests.cli.runs import UNREACHABLE, RagRules, assert_refused, finished, jsonl, subprocess_of
 
 QUESTION = "Who found radium?"
@@ -252,6 +252,48 @@ def test_ctrl_c_prints_what_was_judged(labels: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_judge_that_hangs_does_not_keep_the_process(labels: Path) -> None:
+    with OpenAIServer(lambda _: Fault.HANG) as server:
+        process = subprocess_of(
+            *("judge-check", labels, "--predicate", "judged:is about her"),
+            *(
+                "--judge-model",
+                "j",
+                "--judge-base-url",
+                server.base_url,
+                "--timeout",
+                0.3,
+                "--retries",
+                0,
+            ),
+            env={"OPENAI_API_KEY": "any"},
+        )
+        # While the server is there, which lets go of whom it keeps waiting as it ends.
+        run = finished(process)
+    assert run.code == 3, run.err
+    assert "3 of 3 have no verdict" in run.out
+    assert "no answer within 0.3 seconds" in run.out
+
+
+@pytest.mark.slow
+def test_ctrl_c_twice_leaves_a_judge_that_hangs_at_once(labels: Path) -> None:
+    with OpenAIServer(lambda _: Fault.HANG) as server:
+        process = subprocess_of(
+            *("judge-check", labels, "--predicate", "judged:is about her"),
+            *("--judge-model", "j", "--judge-base-url", server.base_url),
+            env={"OPENAI_API_KEY": "any"},
+        )
+        until = time.monotonic() + 60
+        while not server.outcomes and time.monotonic() < until:
+            time.sleep(0.02)
+        for _ in range(2):
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+        run = finished(process)
+    assert (run.code, run.out, run.err) == (130, "", "")
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_terminal_sees_how_far_it_is(labels: Path) -> None:
     import pty
@@ -361,6 +403,14 @@ class TestBadInput:
         self, with_key: RagRules, labels: Path, arguments: tuple[str, ...], said: str
     ) -> None:
         assert_refused(with_key("judge-check", labels, *arguments), said)
+
+    @pytest.mark.parametrize("written", ["foo:bar", "judged:names a month", "matches:("])
+    def test_a_predicate_that_is_none_is_no_fault_of_a_line(
+        self, rag_rules: RagRules, labels: Path, written: str
+    ) -> None:
+        run = rag_rules("judge-check", labels, "--predicate", written)
+        assert run.code == 2
+        assert run.err.startswith(f"rag-rules: {written.removeprefix('matches:')!r}")
 
     def test_no_key(self, rag_rules: RagRules, labels: Path) -> None:
         run = rag_rules("judge-check", labels, "--judge-model", "j")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.testing import OpenAIServer
+from rag_rule_explainer.testing import Fault, OpenAIServer
 from tests.cli.runs import (
     QUESTION,
     UNREACHABLE,
@@ -122,6 +122,15 @@ class TestModel:
             run = with_key(*self.given(sources, server.base_url), "--retries", "0")
         assert_refused(run, "--model", "no such model", before="at most 10 replays of the model")
         assert "\x1b" not in run.err
+
+    def test_what_fails_is_tried_again_as_often_as_was_said(
+        self, with_key: RagRules, sources: Path
+    ) -> None:
+        with OpenAIServer(lambda _: Fault.SERVER_ERROR) as server:
+            run = with_key(*self.given(sources, server.base_url, "--retries", "1"))
+            assert len(server.requests) == 2
+        worst = "at most 10 replays of the model, and 1 more of each that fails"
+        assert_refused(run, "--model", before=worst)
 
     def test_an_answer_that_never_repeats(self, with_key: RagRules, sources: Path) -> None:
         told: list[str] = []

@@ -93,6 +93,14 @@ def test_redundant_sources_end_at_the_most_rules_that_are_asked_for() -> None:
     assert len(search.verdicts) <= 20 * (59 + 16)
 
 
+def test_what_holds_with_no_sources_as_well_does_not_hide_redundant_rules() -> None:
+    """As where a model knows the answer by itself, and single documents mislead it."""
+    search, _ = searched(Transversal(RETENTION), 50, lambda mask: mask == 0 or mask.bit_count() >= 3)
+    assert {claim.antecedent.bit_count() for claim in search.claims} == {3}
+    assert len(search.claims) == 20
+    assert len(search.verdicts) <= 20 * (59 + 16)
+
+
 def test_a_thousand_sources() -> None:
     true = {Lattice(1000).mask((2, 500, 999))}
     search, _ = searched(Transversal(RETENTION), 1000, any_of(true, RETENTION))
@@ -152,6 +160,19 @@ def test_jointly_it_takes_more_draws_and_says_so() -> None:
     assert "no rule here fails on more than 5 %" in claim.sampling
 
 
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (Sampled(confidence=0.9999999), "with 99.99999 % confidence it fails on at most 5 % of such"),
+        (Sampled(0.07, 0.58), "with 58 % confidence it fails on at most 7 % of such"),
+        (Sampled(0.999, 1e-20), "held on 1 random subsets"),
+    ],
+)
+def test_shares_are_said_as_they_were_given(stated: Sampled, said: str) -> None:
+    search, _ = searched(Transversal(RETENTION, stated), 30, any_of({0b11}, RETENTION))
+    assert said in search.claims[0].sampling
+
+
 def test_what_all_tests_may_err_together_is_no_more_than_one() -> None:
     jointly = Sampled(jointly=True)
     assert sum(jointly.error(tested, 2) for tested in range(10_000)) * 2 <= 0.05 + 1e-12
@@ -164,6 +185,17 @@ def test_named_sizes_are_of_what_is_retained(kind: RuleKind) -> None:
     draws = Draws(kind, lattice, 0b11, (5,))
     retained = [
         kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
+    ]
+    assert retained.count(5) > 900
+    assert "with 5 retained" in draws.ways
+
+
+@pytest.mark.parametrize("kind", RuleKind)
+def test_named_sizes_count_pinned_sources_too(kind: RuleKind) -> None:
+    lattice = Lattice(20)
+    draws = Draws(kind, lattice, 0b11, (5, 30), pinned=2)
+    retained = [
+        2 + kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
     ]
     assert retained.count(5) > 900
     assert "with 5 retained" in draws.ways
@@ -250,6 +282,8 @@ def test_run_again_on_its_verdicts_it_asks_for_nothing() -> None:
     [
         ({"max_violation": 0}, "max_violation"),
         ({"max_violation": 1.0}, "max_violation"),
+        ({"max_violation": 1e-9}, "1,000,000 random subsets"),
+        ({"max_violation": 1e-300}, "1,000,000 random subsets"),
         ({"confidence": "high"}, "confidence"),
         ({"jointly": 1}, "jointly"),
         ({"max_rules": 0}, "max_rules"),

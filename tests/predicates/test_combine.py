@@ -177,6 +177,11 @@ class TestAsking:
         decided = judgement(Says(HOLDS, "a") & Says(UNKNOWN, "b") & Says(BREAKS, "c"))
         assert decided == Judgement(BREAKS, "because c")
 
+    def test_where_they_decide_together_all_give_their_reasons(self) -> None:
+        decided = judgement(Says(HOLDS, "a") & (Says(HOLDS, "b") & Says(HOLDS, "a")))
+        assert decided == Judgement(HOLDS, "because a; because b; because a")
+        assert judgement(Says(BREAKS, "a") | Says(BREAKS, "a")) == Judgement(BREAKS, "because a")
+
     def test_an_unknown_part_gives_the_reason_where_nothing_decides(self) -> None:
         assert judgement(Says(BREAKS, "a") | Says(UNKNOWN, "b")) == Judgement(UNKNOWN, "because b")
 

@@ -16,17 +16,19 @@ from rag_rule_explainer import (
     Explanation,
     Finding,
     Limits,
+    Noise,
     RuleKind,
     Source,
     condition,
     contains,
+    judged,
 )
 from rag_rule_explainer.explanation import Importance, MinerRecord, SourceRecord, Spent
 from rag_rule_explainer.printable import printable
 from rag_rule_explainer.probing.replaying import Baseline
 from rag_rule_explainer.report import as_text, lines
 from rag_rule_explainer.rules import ClaimStatus
-from rag_rule_explainer.testing import ScriptedReplay
+from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 
 Script = Callable[[frozenset[str]], Answer | str | Exception]
 
@@ -48,6 +50,47 @@ def section(explanation: Explanation, heading: str) -> list[str]:
     all_lines = as_text(explanation).splitlines()
     start = all_lines.index(heading) + 1
     return all_lines[start : all_lines.index("", start) if "" in all_lines[start:] else None]
+
+
+class TestVotes:
+    def test_of_each_rule_and_of_what_is_none(self) -> None:
+        said = iter(["yes", *["no"] * 2])
+
+        def unsteady(shown: frozenset[str]) -> str:
+            # With D1 alone, two answers of seven are the other one.
+            return next(said, "yes") if shown == frozenset({"D1"}) else "yes" if "D1" in shown else "no"
+
+        explanation = explained(unsteady, sources=2, noise=Noise(samples=9, vote="every"), concurrency=1)
+        assert section(explanation, "Retention rules") == [
+            "  - whenever D1 is retained, the answer contains 'yes'",
+            "      voted: majority of 9 on every subset; on its own subset, votes: 5 for it, 2 against",
+        ]
+        assert section(explanation, "Omission rules") == [
+            "  - whenever D1 is omitted, the answer does not contain 'yes'",
+            "      voted: majority of 9 on every subset; on its own subset, votes: 5 for it, 0 against",
+        ]
+        against = section(explanation, "What is not a rule")
+        assert against
+        assert all(
+            line.endswith((" (votes: 0 for it, 5 against)", " (votes: 2 for it, 5 against)"))
+            for line in against
+        )
+
+    def test_without_any_nothing_is_said_of_them(self) -> None:
+        assert "votes" not in as_text(explained(yes_if("D1")))
+
+
+class TestJudges:
+    @pytest.mark.parametrize(
+        ("needed", "told"), [([], "  1 request to the judge"), (["D1"], "  2 requests to the judge")]
+    )
+    def test_what_they_were_asked(self, needed: list[str], told: str) -> None:
+        script = yes_if(*needed)
+        judge = OfflineJudge(["yes"])
+        assert told in section(explained(script, predicate=judged("agrees", judge)), "Cost")
+
+    def test_without_any_nothing_is_said_of_them(self) -> None:
+        assert "judge" not in as_text(explained(yes_if("D1")))
 
 
 class TestRules:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequence
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
 from rag_rule_explainer.predicates.judge import judge_name_of
@@ -55,12 +55,11 @@ class ChatModelJudge:
         # Its own watch, so that what the judge spends is counted once, whoever else is watching.
         token = watching.set(watch)
         try:
-            said = self._asked.invoke(
-                [SystemMessage(request.instructions), HumanMessage(request.content)]
+            raw = _raw(
+                self._asked.invoke([SystemMessage(request.instructions), HumanMessage(request.content)])
             )
         finally:
             watching.reset(token)
-        raw = cast("Mapping[str, Any]", said).get("raw") if isinstance(said, Mapping) else said
         return JudgeReply(_content(raw), _usage(raw), watch.models)
 
     def __eq__(self, other: object) -> bool:
@@ -95,7 +94,23 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
         asked = model
     plain = (each for each in sorted(structured.items()) if isinstance(each[1], (str, int)))
     said = [f"{option} {value}" for option, value in plain]
-    return ChatModelJudge(model, name or judge_name_of(model, told, *said), told, asked)
+    return ChatModelJudge(model, name or judge_name_of(model, told, *said), told, _unparsed(asked))
+
+
+def _unparsed(asked: Runnable[Any, Any]) -> Runnable[Any, Any]:
+    """The model without the parser behind it, as what it said is read here.
+
+    The parser wants the model in a thread of a pool, and Python waits for such threads when it ends: for
+    ever where an endpoint hangs.
+    """
+    first = asked.first if isinstance(asked, RunnableSequence) else None
+    if isinstance(first, RunnableParallel) and list(first.steps__) == ["raw"]:
+        return first.steps__["raw"]
+    return asked
+
+
+def _raw(said: Any) -> Any:
+    return cast("Mapping[str, Any]", said).get("raw") if isinstance(said, Mapping) else said
 
 
 def _content(raw: Any) -> object:
