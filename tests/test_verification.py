@@ -200,6 +200,30 @@ def test_under_votes_nothing_is_proved() -> None:
     assert none.explanation.counts.probes == 1
 
 
+def test_the_rules_own_subset_is_put_to_the_vote_before_any_other_is_asked_about() -> None:
+    asked = itertools.count()
+
+    def script(ids: frozenset[str]) -> str:
+        lucky = ids == frozenset({"D2"}) and next(asked) == 0
+        return "yes" if lucky or ids >= PAIR else "no"
+
+    replay = ScriptedReplay(script)
+    found = explainer(replay, noise=Noise(samples=3)).verify({"D2"}, "retention", "?", sources(6))
+    assert found.holds is False
+    assert found.explanation.counts.probes == 1
+
+
+def test_a_test_with_a_subset_that_has_no_verdict_is_none() -> None:
+    def script(ids: frozenset[str]) -> str | Exception:
+        return ValueError("too long") if len(ids) == 19 else "yes" if ids >= PAIR else "no"
+
+    found = explainer(ScriptedReplay(script)).verify(PAIR, "retention", "?", sources(20))
+    assert found.holds is None
+    assert found.finding
+    assert found.finding.claim == "unverified"
+    assert "no verdict: ValueError: too long" in str(found)
+
+
 def test_its_explanation_is_one_like_any_other() -> None:
     found = explainer(of_the_pair()).verify(PAIR, "retention", "?", sources(5))
     explanation = found.explanation
