@@ -162,7 +162,8 @@ class Explainer:
         return estimated(material, self.settings, self._choice(source_set))
 
     def _choice(self, sources: SourceSet) -> Choice:
-        return choose(self.settings, sources.lattice.size, len(sources.pinned))
+        choice = choose(self.settings, sources.lattice.size, len(sources.pinned))
+        return choice.dividing(sources, self.settings.granularity)
 
     def _inquiry(
         self,
