@@ -1,6 +1,6 @@
 """Which miner searches, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .errors import InvalidInput, TooManySources
@@ -40,7 +40,8 @@ class Choice:
 
     ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
     are not mined exactly; ``samples``: answers to a subset at the most; ``pinned``: how many sources are
-    retained with every subset; ``antecedent``: of the one rule to verify, where no others are looked for.
+    retained with every subset; ``partitions``: what groups are to begin with; ``antecedent``: of the one
+    rule to verify, where no others are looked for.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Choice:
     sampled: Sampled | None = None
     pinned: int = 0
     antecedent: Mask | None = None
+    partitions: tuple[tuple[Mask, ...], ...] = ()
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """The miner of one kind of rule."""
@@ -59,11 +61,22 @@ class Choice:
         if self.sampled is not None:
             return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
         if self.name == "grouped":
-            return Grouped(kind, seed=settings.seed, kinds=len(settings.kinds))
+            return Grouped(kind, self.partitions, seed=settings.seed, kinds=len(settings.kinds))
         if self.name == "confidence":
             return Confidence(kind, self.share, settings.minimal)
         exhaustive = self.name == "exhaustive"
         return Exhaustive(kind, settings.minimal) if exhaustive else Mono(kind, settings.minimal)
+
+    def dividing(self, sources: SourceSet, keys: Sequence[str]) -> "Choice":
+        """The same, where groups are what these keys of the sources' metadata make of them to begin with.
+
+        Raises InvalidInput for a key that no source has.
+        """
+        if not keys:
+            return self
+        partitions = tuple(map(sources.partition, keys))
+        groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
+        return replace(self, partitions=partitions, reason=f"{self.reason}; groups: {groups}")
 
     @property
     def sees_everything(self) -> bool:
@@ -117,12 +130,12 @@ def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
     )
     if noise.min_confidence < 1:
         return _with_a_share(choice, settings, sources)
-    if settings.miner == "auto":
+    if settings.miner == "auto" and not settings.divides:
         return _automatic(choice, settings, sources)
     choice = replace(choice, reason=f"asked for; {choice.reason}")
     if settings.sampling is not None:
         return _sampled(choice, settings.sampling)
-    if settings.miner == "grouped":
+    if settings.divides:
         return _capped(replace(choice, name="grouped"))
     _check_finishes(sources)
     return replace(choice, name=str(settings.miner))

@@ -13,6 +13,7 @@ from sys import float_info
 from .assuming import Assuming
 from .choosing import Choice
 from .judging_outlay import JudgeOutlay, JudgePlan, judge_plan
+from .lattice import Lattice, Mask
 from .predicates import Predicate, unwrapped
 from .printable import amount
 from .probing.noise import Noise
@@ -20,6 +21,7 @@ from .probing.prices import ANY_MODEL, Price, Prices, price_of
 from .rules import RuleKind
 from .settings import Settings
 from .sources import SourceSet
+from .verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,9 @@ class Material:
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
     """The three courses, by the settings and the miner chosen."""
     size = len(material.source_tokens)
-    if choice.sampled is None:
+    if choice.name == "grouped":
+        counts = (*(_divided(deciding, size, settings, choice) for deciding in (1, 2)), _worst(size))
+    elif choice.sampled is None:
         counts = (_best(size, settings.kinds), _typical(size, settings.kinds), _worst(size))
     else:
         tested = choice.sampled.draws(choice.sampled.error(0, len(settings.kinds)))
@@ -203,6 +207,23 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
     return _Probes(subsets, subsets * size / 2, min(subsets, sought + rules), border)
 
 
+def _divided(deciding: int, size: int, settings: Settings, choice: Choice) -> _Probes:
+    """The same where groups are divided, by looking on: a search for each kind, where so many sources,
+    as far from one another as may be, decide together."""
+    lattice, probed, rounds = Lattice(size), set[Mask](), 0
+    together = min(deciding, size)
+    named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
+    for kind in settings.kinds:
+        search = choice.search(kind, lattice, settings)
+        retention, depth = kind is RuleKind.RETENTION, 0
+        while asks := search.ask():
+            depth += 1
+            search.tell({ask.mask: Verdict.of((ask.mask & named == named) is retention) for ask in asks})
+        probed.update(search.verdicts)
+        rounds = max(rounds, depth)
+    return _Probes(len(probed), sum(mask.bit_count() for mask in probed), rounds, len(probed))
+
+
 def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
     size = len(material.source_tokens)
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
@@ -250,6 +271,8 @@ def _price(model: str | None, prices: Prices | None) -> Price | None:
 
 def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequence[str]:
     every = ", and the two kinds of rule then need every subset" if len(settings.kinds) > 1 else ""
+    if choice.name == "grouped":
+        every = ", and only groups that rules name are divided; best: one source does"
     if choice.sampled is not None:
         every = ", and each rule is tested on random subsets; best: one source does"
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"

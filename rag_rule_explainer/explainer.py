@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from typing_extensions import Unpack
 
 from .assuming import Assuming
-from .choosing import choose, choose_to_verify
+from .choosing import Choice, choose, choose_to_verify
 from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
@@ -238,8 +238,11 @@ class Explainer:
             notes=notes,
             stored=self.settings.store is not None,
         )
-        chosen = choose(self.settings, source_set.lattice.size, len(source_set.pinned))
-        return estimated(material, self.settings, chosen)
+        return estimated(material, self.settings, self._choice(source_set))
+
+    def _choice(self, sources: SourceSet) -> Choice:
+        choice = choose(self.settings, sources.lattice.size, len(sources.pinned))
+        return choice.dividing(sources, self.settings.granularity)
 
     def _inquiry(
         self,
@@ -267,7 +270,7 @@ class Explainer:
         _check_question(question)
         source_set, settings = SourceSet.of(sources, pinned), self.settings
         if rule is None:
-            choice = choose(settings, source_set.lattice.size, len(source_set.pinned))
+            choice = self._choice(source_set)
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             antecedent = source_set.mask_of(rule[0])

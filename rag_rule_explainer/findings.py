@@ -223,8 +223,7 @@ class Account:
         """The indices of every source; none where the search may have left any rule out."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
-        knows_all = self.resolved and self.finds_all
-        if not knows_all or self.noise.min_confidence < 1:
+        if not (self.resolved and self.finds_all) or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
         return tuple(

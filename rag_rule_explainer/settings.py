@@ -26,6 +26,7 @@ class SettingsFields(TypedDict, total=False):
 
     rules: Rules
     miner: MinerName | Sampled
+    granularity: tuple[str, ...] | str
     minimal: bool
     noise: Noise
     limits: Limits
@@ -49,8 +50,11 @@ class Settings:
     ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
     "exhaustive" (all 2^n), "sampled" or ``Sampled(...)`` (each rule tested on random subsets, for any
     number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources that it
-    keeps) or "auto". ``minimal=False`` reports all valid rules, not just the minimal ones; not when
-    sampled or grouped. ``noise``: votes and confidence, where answers vary. ``limits``: caps on spending.
+    keeps) or "auto". ``granularity``: keys of the sources' metadata, the coarsest first, such as
+    ("domain", "document"): rules are mined over the groups that these make, and only groups that rules
+    name are divided, down to single sources; it takes the grouped miner. ``minimal=False`` reports all
+    valid rules, not just the minimal ones; not when sampled or grouped. ``noise``: votes and confidence,
+    where answers vary. ``limits``: caps on spending.
     ``prices``: of tokens, by model. ``concurrency``: most replays in flight. ``timeout``: seconds one
     replay may take, or None. ``retries``: of replays that fail in a way that may pass, and of a baseline
     that is not the user's own run, as a number or as ``Retries``. ``speculate``: the share of its probes
@@ -70,6 +74,7 @@ class Settings:
 
     rules: Rules = "both"
     miner: MinerName | Sampled = "auto"
+    granularity: tuple[str, ...] | str = ()
     minimal: bool = True
     noise: Noise = field(default_factory=Noise)
     limits: Limits = field(default_factory=Limits)
@@ -90,6 +95,7 @@ class Settings:
         _one_of(
             "miner", "sampled" if isinstance(self.miner, Sampled) else self.miner, get_args(MinerName)
         )
+        object.__setattr__(self, "granularity", self._keys())
         if type(self.concurrency) is not int or self.concurrency < 1:
             raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
         if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -116,9 +122,26 @@ class Settings:
         if self.limits.cost is not None and self.prices is None:
             raise InvalidInput("limits.cost is set without prices; give prices={model: Price(...)}")
 
+    def _keys(self) -> tuple[str, ...]:
+        given: object = self.granularity
+        listed: Any = (given,) if isinstance(given, str) else given
+        keys = cast("tuple[object, ...]", tuple(listed)) if type(listed) in {tuple, list} else ("",)
+        if not all(isinstance(key, str) and key for key in keys):
+            raise InvalidInput(
+                f"granularity is {given!r}; give keys of the sources' metadata, such as ('document',)"
+            )
+        if keys and self.miner not in {"auto", "grouped"}:
+            raise InvalidInput("granularity is for miner='grouped'; leave miner out, or say so")
+        return cast("tuple[str, ...]", keys)
+
+    @property
+    def divides(self) -> bool:
+        """Whether groups of sources are mined and divided."""
+        return self.miner == "grouped" or bool(self.granularity)
+
     def _check_sampling(self) -> None:
-        name = "grouped" if self.miner == "grouped" else "sampled"
-        if self.sampling is None and name == "sampled":
+        name = "grouped" if self.divides else "sampled"
+        if self.sampling is None and not self.divides:
             return
         if not self.minimal:
             raise InvalidInput(f"a {name} search finds minimal rules; minimal=False takes miner='exact'")

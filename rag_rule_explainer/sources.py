@@ -122,6 +122,26 @@ class SourceSet:
             )
         return sum(bit_of[each] for each in set(named))
 
+    def partition(self, key: str) -> tuple[Mask, ...]:
+        """The units by what their metadata has under this key, in the order in which that first occurs;
+        one without it is a group of its own.
+
+        Raises InvalidInput for a key that none of them has.
+        """
+        groups: dict[str, Mask] = {}
+        free = [(bit, source) for bit, source in self.by_bit if source.id not in self.pinned]
+        for bit, source in free:
+            # Values need not be hashable, nor may 1 and "1" be one document.
+            name = repr(source.metadata[key]) if key in source.metadata else f"of {source.id!r} alone"
+            groups[name] = groups.get(name, 0) | bit
+        known = sorted({str(name) for _, source in free for name in source.metadata})
+        if key not in known:
+            raise InvalidInput(
+                f"granularity names {key!r}, which no source has in its metadata; they have "
+                f"{', '.join(map(repr, known[:20])) or 'none'}"
+            )
+        return tuple(groups.values())
+
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
         """The ids of a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])

@@ -83,7 +83,17 @@ Reference = Annotated[
 RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule to mine.")]
 Miner = Annotated[
     MinerName,
-    typer.Option(help="How to search. auto: exact for few sources, else sampled, and with a cap."),
+    typer.Option(
+        help="How to search. auto: exact for few sources, else sampled, and with a cap. grouped: divide "
+        "groups of sources, of which only those that rules name are kept."
+    ),
+]
+Granularity = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEYS",
+        help="grouped: begin with groups by these keys of the metadata, coarse ones first, e.g. title.",
+    ),
 ]
 MaxViolation = Annotated[
     float | None,

@@ -64,3 +64,29 @@ def test_an_estimate_of_a_sampled_search(rag_rules: RagRules, many: Path) -> Non
     assert run.code == 0, run.err
     assert "each rule is tested on random subsets" in run.out
     assert "stops after 500 replays" in run.out
+
+
+def test_groups_are_divided_on_request(rag_rules: RagRules, many: Path) -> None:
+    run = rag_rules("explain", "--question", QUESTION, "--sources", many, "--miner", "grouped")
+    assert run.code == 0, run.err
+    assert "whenever plaque is retained, the answer stays the same" in run.out
+    assert "relative to " in run.out
+    assert "miner: grouped (asked for; 29 sources" in run.out
+    assert "there may be rules that name dropped ones" in run.out
+
+
+def test_what_is_said_of_draws_is_not_for_groups(rag_rules: RagRules, many: Path) -> None:
+    asked = ("explain", "--question", QUESTION, "--sources", many, "--miner", "grouped")
+    assert_refused(rag_rules(*asked, "--jointly"), "--jointly", "--miner sampled")
+
+
+def test_groups_by_title(rag_rules: RagRules, tmp_path: Path) -> None:
+    soups = [{"title": f"Menu {n // 4}", "text": f"Soup {n} is served at noon."} for n in range(16)]
+    tower = {"id": "plaque", "title": "Tower", "text": "The iron tower was built in 1889."}
+    sources = jsonl(tmp_path / "titled.jsonl", *soups, tower)
+    asked = ("explain", "--question", QUESTION, "--sources", sources, "--granularity")
+    run = rag_rules(*asked, "title")
+    assert run.code == 0, run.err
+    assert "whenever plaque is retained, the answer stays the same" in run.out
+    assert "groups: 5 by title" in run.out
+    assert_refused(rag_rules(*asked, "author"), "'author'", "'title'")
