@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .errors import InvalidInput, TooManySources
+from .explanation import MOST_SOURCES
 from .lattice import FAMILY_LIMIT, Lattice, Mask, told
 from .mining import (
     CONFIDENCE_LIMIT,
@@ -103,8 +104,13 @@ class Choice:
 def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
     """The miner for so many sources, and so many pinned ones beside them.
 
-    Raises TooManySources where the one asked for cannot finish.
+    Raises TooManySources where the one asked for cannot finish, or no explanation could be read back.
     """
+    if sources + pinned > MOST_SOURCES:
+        raise TooManySources(
+            f"{sources + pinned:,} sources are more than the {MOST_SOURCES:,} of which an explanation "
+            "can be read back; retrieve fewer (a smaller top-k)"
+        )
     limits, noise = settings.limits, settings.noise
     choice = Choice(
         "exact", _subsets(sources), limits, noise.min_confidence, noise.samples, pinned=pinned

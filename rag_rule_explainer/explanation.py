@@ -30,7 +30,7 @@ from .rules import RuleKind
 from .verdicts import Answer, Verdict
 
 SCHEMA_VERSION = 1
-_MOST_SOURCES = 10_000
+MOST_SOURCES = 10_000
 """That are read back: each is a bit, and a file of a million could take all memory."""
 _MOST_PRINTED = 50
 """Rules that str() shows; the rest is counted."""
@@ -40,10 +40,11 @@ class Explanation(BaseModel):
     """Every rule found for one question, with everything it rests on.
 
     ``complete``: the searches ran to their end and no subset they needed is without a verdict; then the
-    rules are all there are, as far as its miner looks. Otherwise ``stop_reason`` and ``unresolved`` say
-    what is missing, and what is reported is still true. ``scope``: whether the sources are the caller's,
-    what retrieval returned, or what the model was shown; ``held_out``: what was retrieved and not shown.
-    ``warnings``: what is to be read before any rule.
+    rules are all there are, as far as its miner looks, or, where they were tested, all that passed the
+    tests. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what is reported is as
+    true as it says. ``scope``: whether the sources are the caller's, what retrieval returned, or what the
+    model was shown; ``held_out``: what was retrieved and not shown. ``warnings``: what is to be read
+    before any rule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -53,7 +54,7 @@ class Explanation(BaseModel):
     raw_input: JsonValue = None
     baseline: Answer
     scope: Scope = "given"
-    sources: Annotated[tuple[SourceRecord, ...], Field(max_length=_MOST_SOURCES)]
+    sources: Annotated[tuple[SourceRecord, ...], Field(max_length=MOST_SOURCES)]
     held_out: tuple[SourceRecord, ...] = ()
     predicates: dict[RuleKind, str]
     settings: dict[str, JsonValue]
@@ -185,3 +186,5 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
             yield "a rule is marked proved where verdicts were come by by votes"
         if rule.proved and evidence.broken(antecedent):
             yield "a rule marked proved is broken by a probe"
+        if rule.claim == "tested" and not explanation.voted and evidence.broken(antecedent):
+            yield "a rule marked tested is broken by a probe"

@@ -148,10 +148,11 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind.
+    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind, which the
+    reported rules make: as sure as these are.
 
-    They follow from the rules that were found. ``error``: 0 where they are exact; else they are
-    estimates, each off by at most so much with 95 % confidence.
+    ``error``: 0 where they are exact; else they are estimates, each off by at most so much with 95 %
+    confidence.
     """
 
     kind: RuleKind

@@ -21,9 +21,9 @@ def printed(notebook: Any) -> list[str]:
     ]
 
 
-def test_there_is_a_notebook_for_each_framework_and_one_on_noise() -> None:
-    names = [path.name for path in NOTEBOOKS]
-    assert names == ["judges_and_noise.ipynb", "langchain.ipynb", "llama_index.ipynb"]
+def test_there_is_a_notebook_for_each_framework_one_on_noise_and_one_on_attacks() -> None:
+    stories = [path.stem for path in NOTEBOOKS]
+    assert stories == ["judges_and_noise", "langchain", "llama_index", "red_team"]
 
 
 def test_the_readme_names_each_notebook() -> None:
@@ -39,4 +39,6 @@ def test_a_notebook_prints_what_it_is_stored_with(path: Path) -> None:
     assert any("whenever" in text for text in printed(stored))
     run = read(path, as_version=4)
     NotebookClient(run, timeout=120, kernel_name="python3").execute()
-    assert printed(run) == printed(stored)
+    for now, then in zip(printed(run), printed(stored), strict=True):
+        # Published records may be elsewhere.
+        assert now == then or now.startswith("not here: ")

@@ -584,6 +584,13 @@ def test_more_than_twenty_sources_are_refused_by_an_exact_search_before_anything
     assert replay.calls == []
 
 
+def test_more_sources_than_can_be_read_back_are_refused_before_anything_is_spent() -> None:
+    replay = answering()
+    with pytest.raises(TooManySources, match="10,001 sources"):
+        Explainer(replay).explain("?", sources(10_001), pinned=["D1", "D2"])
+    assert replay.calls == []
+
+
 def test_settings_are_picklable_and_fields_override_them() -> None:
     settings = Settings(rules="retention", limits=Limits(replays=9))
     assert pickle.loads(pickle.dumps(settings)) == settings  # noqa: S301 -- our own bytes

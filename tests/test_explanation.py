@@ -123,6 +123,11 @@ FORGED: dict[str, Callable[[Any], object]] = {
         probes=[],
         witnesses=[{"kind": "retention", "sources": ["D1"], "kept": ["D1"], "answer": "no"}],
     ),
+    "a witness against a test": lambda saved: saved.update(
+        retention_rules=[{**rule_of(saved), "claim": "tested", "sampling": "held on all"}],
+        witnesses=[{"kind": "retention", "sources": ["D1"], "kept": ["D1"], "answer": "no"}],
+        probes=[],
+    ),
     "a witness from nowhere": lambda saved: saved["witnesses"][0].update(kept=["D9"]),
     "proved by votes": lambda saved: saved["settings"]["noise"].update(samples=9),
 }

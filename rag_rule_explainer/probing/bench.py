@@ -30,7 +30,9 @@ from .limits import LimitReached
 from .memo import Memo
 from .retries import Retries
 
-MALFORMED = "the judge's reply had no well-formed opinion on this answer"
+MALFORMED = (
+    "the judge's reply had no well-formed opinion on this answer: yes, no or unsure under the answer's id"
+)
 GIVEN_UP = "the request to the judge was given up"
 _TRIES = 2
 """Requests about the same answers before they are split."""

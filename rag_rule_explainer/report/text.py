@@ -12,7 +12,7 @@ from rich.text import Text
 from ..explanation import Explanation
 from ..lattice import told
 from ..printable import printable, shortened
-from ..records import Finding, Importance, SourceRecord, joined
+from ..records import Finding, SourceRecord, joined
 from ..rules import RuleKind
 
 _MOST_SHOWN = 10
@@ -51,7 +51,7 @@ def lines(explanation: Explanation) -> Iterator[Text]:
         yield from _rules(explanation, kind, votes)
     yield from _listed("What would flip it", map(str, explanation.counterfactuals))
     yield from _listed("What is not a rule", _non_rules(explanation, votes))
-    yield from _importance(explanation.importance)
+    yield from _importance(explanation)
     left_open = (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
     # What both kinds needed is said once.
     yield from _listed("Left open", dict.fromkeys(left_open))
@@ -153,7 +153,8 @@ def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:
 
 def _named(ids: Sequence[str], everything: Sequence[str]) -> str:
     """Most of many are named by what is not among them."""
-    rest = [identity for identity in everything if identity not in set(ids)]
+    named = set(ids)
+    rest = [identity for identity in everything if identity not in named]
     few = not rest or len(ids) <= _MOST_SHOWN or len(rest) > _MOST_SHOWN
     return joined(ids) if few else f"all but {joined(rest)}"
 
@@ -162,10 +163,12 @@ def _answered(answer: str | None) -> str:
     return "" if answer is None else f": the answer was {shortened(answer, 80)!r}"
 
 
-def _importance(indices: Sequence[Importance]) -> Iterator[Text]:
-    counting = [index for index in indices if index.banzhaf]
+def _importance(explanation: Explanation) -> Iterator[Text]:
+    counting = [index for index in explanation.importance if index.banzhaf]
     if counting:
-        yield from _heading("Importance (Banzhaf, Shapley)")
+        proved = all(finding.proved for finding in explanation.rules)
+        caveat = "" if proved else ", as far as these rules are so"
+        yield from _heading(f"Importance (Banzhaf, Shapley{caveat})")
     width = _width(index.source for index in counting)
     for index in counting:
         estimated = f"  (estimated, +- {index.error:.2g})" if index.error else ""
@@ -200,7 +203,8 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
         yield Text(f"  complete: {_completeness(explanation)}", style="green")
     else:
         why = shortened(printable(explanation.why_incomplete), 300)
-        shown = "" if explanation.voted else "what is shown is true, "
+        sure = all(finding.claim in {"proved", "confident"} for finding in explanation.rules)
+        shown = "what is shown is true, " if sure and not explanation.voted else ""
         yield Text(f"  not complete ({why}): {shown}more may exist", style="yellow")
 
 

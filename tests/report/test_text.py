@@ -2,6 +2,7 @@
 
 import io
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -237,6 +238,24 @@ class TestRest:
             "  D1  omission   0.500  0.500",
             "  D2  omission   0.500  0.500",
         ]
+
+    def test_many_sources_are_reported_in_no_time(self) -> None:
+        many = explained(yes_if("D9"), sources=8000, miner="sampled", rules="retention")
+        started = time.process_time()
+        assert "omitting" not in as_text(many)
+        assert time.process_time() - started < 2  # seven where every name is looked for in a new set
+
+    def test_importance_is_as_sure_as_the_rules(self) -> None:
+        tested = explained(yes_if("D9"), sources=12, miner="sampled", rules="retention")
+        heading = "Importance (Banzhaf, Shapley, as far as these rules are so)"
+        assert section(tested, heading) == ["  D9  retention  1.000  1.000"]
+
+    @pytest.mark.parametrize(("miner", "claim"), [("exact", "proved"), ("sampled", "tested")])
+    def test_only_what_was_proved_before_a_stop_is_called_true(self, miner: Any, claim: str) -> None:
+        stopped = explained(yes_if("D9"), 12, miner=miner, limits=Limits(replays=90))
+        assert not stopped.complete
+        assert claim in {rule.claim for rule in stopped.rules}
+        assert ("what is shown is true, more may exist" in as_text(stopped)) is (claim == "proved")
 
     def test_no_heading_stands_alone(self) -> None:
         for explanation in (explained(yes_if()), explained(lambda _: "no"), explained(yes_if("D1"))):
