@@ -167,7 +167,7 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
     sampled = settings.sampling or Sampled()
     drawn = sampled.draws(sampled.error(0))
     cap = AUTO_REPLAYS if limits.replays is None else limits.replays
-    fits = settings.miner == "auto" and others <= FAMILY_LIMIT and choice.everything(sources) <= cap
+    fits = settings.sampling is None and others <= FAMILY_LIMIT and choice.everything(sources) <= cap
     if fits or 1 << others <= drawn:
         return replace(choice, reason=f"{tried}, all of which are tried")
     return replace(choice, reason=f"{tried}, of which {drawn} are drawn at random", sampled=sampled)

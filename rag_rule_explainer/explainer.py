@@ -128,9 +128,9 @@ class Explainer:
         """The findings of ``explain`` as they become known, each an ``Update``; its explanation last.
 
         A rule of a sampled search is told as soon as it held where it was tried, *unverified*, and once
-        more when it is *tested* or *proved*; one of an exact search when it is known to be minimal. What
-        was told and turns out to break is told again, as ``withdrawn``. When the explanation comes, what
-        was told and not withdrawn is what it reports.
+        more when it is *tested* or *proved*; one of an exact search when it is known to be minimal; those
+        of a grouped one grow smaller. What was told and turns out to break, or to be too large, is told
+        again, as ``withdrawn``. When the explanation comes, what stands is what it reports.
 
         Nothing new is asked before the next update is asked for. Closing the generator, as leaving its
         loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``

@@ -112,6 +112,8 @@ class Announcer:
         self._withdraw(account, told, claimed, probes)
 
     def _is_ripe(self, claim: Claim, account: Account) -> bool:
+        if claim.status == "unverified" and claim.antecedent == account.search.lattice.full:
+            return False  # that the condition holds to begin with is no news
         if claim.status != "proved" or not self.settings.minimal:
             return True
         smaller = account.search.lattice.one_fewer(claim.antecedent)
@@ -130,7 +132,7 @@ class Announcer:
             if seen.is_broken(antecedent):
                 why = "seen to break"
             elif any(other & antecedent == other for other in standing):
-                why = "a smaller one is a rule"
+                why = "a smaller one stands in its place"
             else:
                 why = "not every subset that it was to be tried on has a verdict"
             counts = seen.observed(antecedent), seen.broken(antecedent)

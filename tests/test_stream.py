@@ -114,6 +114,18 @@ def test_an_exact_search_tells_each_minimal_rule_once() -> None:
     assert explanation.complete
 
 
+def test_a_grouped_search_closes_in_on_its_rules() -> None:
+    stream = explainer(of_the_pair(), rules="retention", miner="grouped").stream("?", sources(50))
+    updates, explanation = parted(list(stream))
+    sizes = [len(update.finding.sources) for update in updates if not update.withdrawn]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] < 50
+    larger = {update.withdrawn for update in updates} - {""}
+    assert larger == {"a smaller one stands in its place"}
+    assert standing(updates) == reported(explanation)
+    assert {rule.sources for rule in explanation.rules} == {("D8", "D44")}
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -122,6 +134,7 @@ def test_an_exact_search_tells_each_minimal_rule_once() -> None:
         {"miner": "exact", "minimal": False},
         {"miner": "exhaustive"},
         {"miner": "sampled"},
+        {"miner": "grouped"},
         {"miner": Sampled(max_violation=0.4, confidence=0.6)},
         {"miner": "sampled", "limits": Limits(replays=25)},
         {"miner": "exact", "limits": Limits(replays=25)},

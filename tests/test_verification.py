@@ -127,6 +127,7 @@ def test_with_many_sources_the_guarantee_is_stated() -> None:
         ({"limits": Limits(replays=257)}, 10, 60),
         ({"miner": "exact"}, 11, 512),
         ({"miner": "sampled"}, 7, 32),
+        ({"miner": "grouped"}, 10, 256),
         ({"noise": Noise(samples=3)}, 10, 60),
     ],
 )
