@@ -134,6 +134,9 @@ class _Search:
             yield from self.ruled_out(unknown)
             return
         if unknown is None:
+            # From above, a unit may have seemed to be needed because what is without it has no verdict.
+            for larger in [rule for rule in self.found if rule & candidate == candidate]:
+                del self.found[larger]
             self.found[candidate] = count, statement
         else:
             # There are as many rules beside what has no verdict as there are units: too many to test.

@@ -252,6 +252,21 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind) -> 
     assert antecedents(search) == set(minimal(antecedents(search)))
 
 
+def test_no_rule_is_reported_beside_a_smaller_one_whatever_is_unknown() -> None:
+    holds = any_of({0b111000010011, 0b1010010, 0b10000000110}, RETENTION)
+    for seed in range(60):
+        draw = random.Random(seed)
+        search = RuleSearch(Transversal(RETENTION, Sampled(0.5, 0.6), seed), Lattice(12))
+        while asks := search.ask():
+            search.tell(
+                {
+                    ask.mask: Verdict.UNKNOWN if draw.random() < 0.2 else Verdict.of(holds(ask.mask))
+                    for ask in asks
+                }
+            )
+        assert antecedents(search) == set(minimal(antecedents(search)))
+
+
 def test_no_sources_that_have_no_verdict_do_not_end_the_search() -> None:
     true = {0b11000}
     search = RuleSearch(Transversal(RETENTION), Lattice(20))
