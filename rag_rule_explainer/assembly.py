@@ -8,7 +8,7 @@ from itertools import islice
 
 from .choosing import Choice
 from .explanation import Explanation
-from .findings import MOST_PROBES, Account, Strand, with_relations
+from .findings import Account, with_relations
 from .jsonable import as_json, encodable, json_object, recorded, recorded_judgement
 from .lattice import Mask
 from .predicates import negation_of
@@ -20,6 +20,7 @@ from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Sp
 from .rules import RuleKind
 from .settings import Settings
 from .sources import Source, SourceSet
+from .strands import MOST_PROBES, Strand
 from .verdicts import Verdict
 from .version import __version__
 

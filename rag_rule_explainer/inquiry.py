@@ -10,7 +10,6 @@ from .assembly import Assembly
 from .choosing import Choice
 from .errors import StoreFailed
 from .explanation import Explanation
-from .findings import Strand
 from .lattice import Mask
 from .mining import RuleSearch
 from .opening import Opening, distinct
@@ -36,6 +35,7 @@ from .rules import RuleKind
 from .settings import Settings
 from .settling import Settling
 from .sources import Arrangement, SourceSet
+from .strands import Strand
 from .updates import Announcer
 from .verdicts import Verdict
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .choosing import Choice
-from .findings import Strand
 from .lattice import Mask
 from .probing.noise import Noise
 from .rules import RuleKind
 from .settings import Settings
 from .sources import SourceSet
+from .strands import Strand
 from .verdicts import Verdict
 
 

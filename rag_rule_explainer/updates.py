@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from .choosing import Choice
-from .findings import Account, Strand
+from .findings import Account
 from .lattice import Mask
 from .mining import RuleSearch
 from .records import Finding
 from .rules import Claim, RuleKind
 from .settings import Settings
 from .sources import SourceSet
+from .strands import Strand
 from .verdicts import Verdict
 
 LOOK_AGAIN = 16
