@@ -19,6 +19,7 @@ from ..probing.bill import Bill
 from ..probing.judging import Judging, judgings
 from ..probing.limiter import Limiter
 from ..probing.limits import LimitReached
+from ..probing.pausing import pause
 from ..probing.retries import Retries
 from ..settings import Settings
 from ..verdicts import Case, Judgement, Verdict
@@ -134,11 +135,7 @@ class Trial:
 
     async def _pause(self, seconds: float) -> None:
         """Waits before another try. Raises LimitReached where there is a stop meanwhile."""
-        limit = self.bill.limits.seconds
-        if limit is not None:
-            seconds = min(seconds, max(0.0, limit - self.bill.seconds))
-        with anyio.move_on_after(seconds):
-            await self._stopped.wait()
+        await pause(seconds, self.bill, self._stopped)
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 

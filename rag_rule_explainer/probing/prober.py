@@ -8,8 +8,6 @@ from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import anyio
-
 from ..errors import NoSourcesCaptured, UntrueReplay
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
@@ -19,6 +17,7 @@ from .deadlines import Deadlines
 from .judging import Judging
 from .limiter import Limiter
 from .limits import LimitReached
+from .pausing import pause
 from .replaying import Replay, UnusableReply
 from .reply import Reply
 from .retries import Retries
@@ -183,11 +182,7 @@ class Prober:
             self._stopped = asyncio.Event()
         if self.stop_reason:
             self._stopped.set()
-        limit = self.bill.limits.seconds
-        if limit is not None:
-            seconds = min(seconds, max(0.0, limit - self.bill.seconds))
-        with anyio.move_on_after(seconds):
-            await self._stopped.wait()
+        await pause(seconds, self.bill, self._stopped)
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 
