@@ -16,7 +16,7 @@ from .probing.bill import Bill, summed
 from .probing.prices import TokensByModel, cost_of
 from .probing.prober import Probe
 from .probing.replaying import Baseline
-from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent
+from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, joined
 from .rules import RuleKind
 from .settings import Settings
 from .sources import Source, SourceSet
@@ -59,6 +59,7 @@ class Assembly:
             baseline=recorded(baseline.answer),
             scope=baseline.scope,
             sources=tuple(self._record(source) for source in self.sources),
+            ties=self.sources.ties,
             held_out=tuple(self._record(source) for source in baseline.held_out),
             predicates={account.kind: account.condition for account in accounts},
             settings=json_object(settings.as_dict()),
@@ -76,7 +77,13 @@ class Assembly:
             stop_reason=self._why_stopped(accounts),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
             warnings=tuple(map(encodable, self.warnings)),
-            notes=(*baseline.notes, *self.notes, *self._why_no_rules(accounts), *self._remarks()),
+            notes=(
+                *baseline.notes,
+                *self.notes,
+                *self._tied(),
+                *self._why_no_rules(accounts),
+                *self._remarks(),
+            ),
             versions={
                 "rag-rule-explainer": __version__,
                 "python": platform.python_version(),
@@ -87,6 +94,17 @@ class Assembly:
     def _record(self, source: Source) -> SourceRecord:
         metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
         return SourceRecord(source.id, encodable(source.text), metadata, pinned)
+
+    def _tied(self) -> Iterator[str]:
+        """Which sources are one unit, and how alike they are."""
+        for tie in self.sources.ties:
+            yield (
+                f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "
+                f"counted as one source. Any two of them share {tie.shared} of their word "
+                "shingles"
+            )
+        if self.settings.merge_duplicates and not self.sources.ties:
+            yield "no sources are near-duplicates, so none are tied"
 
     def _rules(self, accounts: tuple[Account, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
         rules = {account.kind: account.findings() for account in accounts}
