@@ -4,11 +4,13 @@ Needs the dependency group ``peers``; without one of them its rows are left out.
 ten sources: a pair; either of two pairs; a pair with a blocker, which is not monotone. Of more: a pair.
 """
 
+import json
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +22,11 @@ from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
 from tests.benchmarks.ratios import STUDIES
 from tests.mining.blockers import blocked, violation
+from tests.test_poisoned_answers import Incident, incident, reader
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(1800)]
 TITLE = "the peers: distinct subsets looked at, CPU seconds where they count, and what is said"
+POISONED = "PoisonedRAG texts that change the offline reader's answer: who is blamed"
 BLOCKED = "random conditions with blockers, 8 to 12 sources: what is wrong of the rules that are reported"
 SEEDS = 5
 
@@ -255,3 +259,62 @@ def test_conditions_that_are_not_monotone(name: str) -> None:
     not_rules, over = sum(share > 0 for share in shares), sum(share > 0.05 for share in shares)
     counts = (500, wrong, len(shares), not_rules, over, round(probes / 500))
     rows.append((name, *map(str, counts)))
+
+
+def test_attack_texts(real_data: Path) -> None:
+    """The sources to blame: rules, leaving one out, and SHAP for as many replays and as many sources."""
+    lines = (real_data / "poisonedrag_hotpotqa_context.jsonl").read_text(encoding="utf-8").splitlines()
+    found = (incident(json.loads(line), 1 + n % 5, n) for n, line in enumerate(lines))
+    incidents = [each for each in found if each is not None]
+    heading = ("method", "answers changed", "an attack is blamed", "precision", "recall", "replays")
+    rows = STUDIES.setdefault(POISONED, [heading])
+    for name, blame in BLAMERS.items():
+        rightly = blamed = attacks = hit = replays = 0
+        for each in incidents:
+            question = as_question(each)
+            names = blame(each, question)
+            hit += bool(names & each.attacks)
+            rightly, blamed = rightly + len(names & each.attacks), blamed + len(names)
+            attacks, replays = attacks + len(each.attacks), replays + len(question.seen)
+        shares = f"{rightly / max(blamed, 1):.2f}", f"{rightly / attacks:.2f}"
+        rows.append((name, str(len(incidents)), str(hit), *shares, f"{replays / len(incidents):.0f}"))
+
+
+def as_question(each: Incident) -> Question:
+    """Whether the answer stays the same, of subsets of the sources by number."""
+
+    def same(kept: frozenset[int]) -> bool:
+        shown = [source for n, source in enumerate(each.sources) if n in kept]
+        return reader(each.explanation.question, shown) == each.explanation.baseline.text
+
+    return Question("", len(each.sources), same, frozenset())
+
+
+def by_rules(each: Incident, question: Question) -> frozenset[str]:
+    for probe in each.explanation.probes:
+        question(n for n, source in enumerate(each.sources) if source.id in probe.kept)
+    return each.blamed
+
+
+def by_leaving_out(each: Incident, question: Question) -> frozenset[str]:
+    everything = frozenset(range(question.size))
+    question(everything)
+    return frozenset(each.sources[n].id for n in everything if not question(everything - {n}))
+
+
+def by_shap(each: Incident, question: Question) -> frozenset[str]:
+    """As many of the highest scores as the rules name sources, for about as many replays."""
+    shap, np = pytest.importorskip("shap"), pytest.importorskip("numpy")
+    explainer = shap.explainers.Permutation(_of_rows(question), np.zeros((1, question.size)), seed=0)
+    once = 2 * question.size + 1
+    times = max(1, round(each.explanation.counts.probes / once))
+    scores = explainer(np.ones((1, question.size)), max_evals=times * once, silent=True).values[0]
+    highest = sorted(range(question.size), key=lambda n: -scores[n])[: len(each.blamed)]
+    return frozenset(each.sources[n].id for n in highest if scores[n] > 1e-9)
+
+
+BLAMERS: dict[str, Callable[[Incident, Question], frozenset[str]]] = {
+    "rules, sampled": by_rules,
+    "leave one out": by_leaving_out,
+    "shap, permutation": by_shap,
+}
