@@ -107,14 +107,13 @@ class Finding:
     @property
     def rule(self) -> str:
         """The rule as a sentence: "whenever D2 and D4 are retained, the answer …"."""
-        condition = printable(self.condition)
-        if not self.sources:
-            return f"always, whatever is retrieved, {condition}"
-        return f"{self.antecedent}, {condition}"
+        return f"{self.antecedent}, {printable(self.condition)}"
 
     @property
     def antecedent(self) -> str:
         """What the rule begins with: "whenever D2 and D4 are retained"."""
+        if not self.sources:
+            return "always, whatever is retrieved"
         named = named_units(self.sources, self.tied)
         verb = "is" if len(named) == 1 else "are"
         return f"whenever {phrase(named)} {verb} {past_tense(self.kind)}"

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer.duplicates import SIMILARITY, Tie, near_duplicates
 
-texts = st.lists(st.text("ab c", max_size=12), max_size=8).map(
+words = st.lists(st.sampled_from("abc"), max_size=9).map(" ".join)
+texts = st.lists(words, max_size=8).map(
     lambda given: {f"D{place}": text for place, text in enumerate(given, start=1)}
 )
-shares = st.floats(0.05, 1.0)
+shares = st.sampled_from([n / 20 for n in range(1, 21)]) | st.floats(0.05, 1.0)
 
 
 def shingles(text: str) -> set[tuple[str, ...]]:
