@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .errors import InvalidInput, TooManySources
-from .explanation import MOST_SOURCES
 from .lattice import FAMILY_LIMIT, Lattice, Mask, told
 from .mining import (
     CONFIDENCE_LIMIT,
@@ -21,7 +20,7 @@ from .mining import (
 from .probing.limits import Limits
 from .rules import RuleKind
 from .settings import Settings
-from .sources import SourceSet
+from .sources import MOST_SOURCES, SourceSet
 from .verdicts import Verdict
 
 EXACT_UP_TO = 7

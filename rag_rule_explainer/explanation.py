@@ -28,11 +28,10 @@ from .records import (
     Witness,
 )
 from .rules import RuleKind
+from .sources import MOST_SOURCES
 from .verdicts import Answer, Verdict
 
 SCHEMA_VERSION = 1
-MOST_SOURCES = 10_000
-"""That are read back: each is a bit, and a file of a million could take all memory."""
 _MOST_PRINTED = 50
 """Rules that str() shows; the rest is counted."""
 

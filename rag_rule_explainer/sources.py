@@ -9,6 +9,9 @@ from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .lattice import Lattice, Mask
 
+MOST_SOURCES = 10_000
+"""That are read back: each is a bit, and a file of a million could take all memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
