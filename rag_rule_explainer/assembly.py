@@ -2,7 +2,7 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -16,7 +16,8 @@ from .probing.bill import Bill, summed
 from .probing.prices import TokensByModel, cost_of
 from .probing.prober import Probe
 from .probing.replaying import Baseline
-from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, joined
+from .probing.reply import Reply
+from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, Votes, joined
 from .rules import RuleKind
 from .settings import Settings
 from .sources import Source, SourceSet
@@ -193,15 +194,18 @@ class Assembly:
 def _probe_record(probes: Mapping[Strand, Probe]) -> ProbeRecord:
     """What the strands have seen of one arrangement."""
     first = next(iter(probes.values()))
-    ballots = [probe.ballot for probe in probes.values() if probe.ballot is not None]
-    # Whoever counted more samples has seen all that the other has.
-    replies = max((ballot.replies for ballot in ballots), key=len, default=(first.reply,))
-    votes = {strand.search.kind: strand.votes(probe) for strand, probe in probes.items()}
+    replies: Sequence[Reply] = (first.reply,)
+    votes: dict[RuleKind, Votes] = {}
+    if any([probe.ballot is not None for probe in probes.values()]):
+        # Whoever counted more samples has seen all that the other has.
+        replies = max((p.ballot.replies for p in probes.values() if p.ballot is not None), key=len)
+        counted = {strand.search.kind: strand.votes(probe) for strand, probe in probes.items()}
+        votes = {kind: count for kind, count in counted.items() if count is not None}
     return ProbeRecord(
         first.arrangement.ids,
-        tuple(recorded(reply.answer) for reply in replies if reply.answer is not None),
+        tuple([recorded(reply.answer) for reply in replies if reply.answer is not None]),
         {strand.search.kind: recorded_judgement(probe.judgement) for strand, probe in probes.items()},
-        {kind: counted for kind, counted in votes.items() if counted is not None},
+        votes,
         latency=first.reply.latency,
         error=encodable(first.reply.error) if first.reply.cause else "",
     )
