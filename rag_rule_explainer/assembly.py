@@ -196,7 +196,7 @@ def _probe_record(probes: Mapping[Strand, Probe]) -> ProbeRecord:
     first = next(iter(probes.values()))
     replies: Sequence[Reply] = (first.reply,)
     votes: dict[RuleKind, Votes] = {}
-    if any([probe.ballot is not None for probe in probes.values()]):
+    if any(probe.ballot is not None for probe in probes.values()):
         # Whoever counted more samples has seen all that the other has.
         replies = max((p.ballot.replies for p in probes.values() if p.ballot is not None), key=len)
         counted = {strand.search.kind: strand.votes(probe) for strand, probe in probes.items()}
