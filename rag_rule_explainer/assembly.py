@@ -17,7 +17,7 @@ from .probing.prices import TokensByModel, cost_of
 from .probing.prober import Probe
 from .probing.replaying import Baseline
 from .probing.reply import Reply
-from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, Votes
+from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, Votes, joined
 from .rules import RuleKind
 from .settings import Settings
 from .sources import Source, SourceSet
@@ -60,6 +60,7 @@ class Assembly:
             baseline=recorded(baseline.answer),
             scope=baseline.scope,
             sources=tuple(self._record(source) for source in self.sources),
+            ties=self.sources.ties,
             held_out=tuple(self._record(source) for source in baseline.held_out),
             predicates={account.kind: account.condition for account in accounts},
             settings=json_object(settings.as_dict()),
@@ -77,7 +78,13 @@ class Assembly:
             stop_reason=self._why_stopped(accounts),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
             warnings=tuple(map(encodable, self.warnings)),
-            notes=(*baseline.notes, *self.notes, *self._why_no_rules(accounts), *self._remarks()),
+            notes=(
+                *baseline.notes,
+                *self.notes,
+                *self._tied(),
+                *self._why_no_rules(accounts),
+                *self._remarks(),
+            ),
             versions={
                 "rag-rule-explainer": __version__,
                 "python": platform.python_version(),
@@ -88,6 +95,17 @@ class Assembly:
     def _record(self, source: Source) -> SourceRecord:
         metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
         return SourceRecord(source.id, encodable(source.text), metadata, pinned)
+
+    def _tied(self) -> Iterator[str]:
+        """Which sources are one unit, and how alike they are."""
+        for tie in self.sources.ties:
+            yield (
+                f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "
+                f"counted as one source. Any two of them share {tie.shared} of their word "
+                "shingles"
+            )
+        if self.settings.merge_duplicates and not self.sources.ties:
+            yield "no sources are near-duplicates, so none are tied"
 
     def _rules(self, accounts: tuple[Account, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
         rules = {account.kind: account.findings() for account in accounts}
@@ -185,7 +203,7 @@ def _probe_record(probes: Mapping[Strand, Probe]) -> ProbeRecord:
         votes = {kind: count for kind, count in counted.items() if count is not None}
     return ProbeRecord(
         first.arrangement.ids,
-        tuple(recorded(reply.answer) for reply in replies if reply.answer is not None),
+        tuple([recorded(reply.answer) for reply in replies if reply.answer is not None]),
         {strand.search.kind: recorded_judgement(probe.judgement) for strand, probe in probes.items()},
         votes,
         latency=first.reply.latency,

@@ -113,19 +113,21 @@ class Choice:
         return subsets * self.samples + 2
 
 
-def choose(settings: Settings, sources: int, pinned: int = 0) -> Choice:
-    """The miner for so many sources, and so many pinned ones beside them.
+def choose(settings: Settings, sources: int, pinned: int = 0, tied: int = 0) -> Choice:
+    """The miner for so many sources, and so many pinned ones beside them; ``tied``: how many more there
+    are, each of which is tied to another.
 
     Raises TooManySources where the one asked for cannot finish, or no explanation could be read back.
     """
-    if sources + pinned > MOST_SOURCES:
+    everything = sources + pinned + tied
+    if everything > MOST_SOURCES:
         raise TooManySources(
-            f"{sources + pinned:,} sources are more than the {MOST_SOURCES:,} of which an explanation "
+            f"{everything:,} sources are more than the {MOST_SOURCES:,} of which an explanation "
             "can be read back; retrieve fewer (a smaller top-k)"
         )
     limits, noise = settings.limits, settings.noise
     choice = Choice(
-        "exact", _subsets(sources), limits, noise.min_confidence, noise.samples, pinned=pinned
+        "exact", _subsets(sources, tied), limits, noise.min_confidence, noise.samples, pinned=pinned
     )
     if noise.min_confidence < 1:
         return _with_a_share(choice, settings, sources)
@@ -231,8 +233,10 @@ def _check_finishes(sources: int) -> None:
         )
 
 
-def _subsets(sources: int) -> str:
-    return f"{sources} source{'s' * (sources != 1)}, at most {told(1 << sources)} probes"
+def _subsets(units: int, tied: int) -> str:
+    sources = units + tied
+    as_units = f", with near-duplicates tied {units}" if tied else ""
+    return f"{sources} source{'s' * (sources != 1)}{as_units}, at most {told(1 << units)} probes"
 
 
 def _counted(subsets: int) -> str:

@@ -98,7 +98,7 @@ class Material:
     ) -> "Material":
         """As far as it can be counted before anything is asked. ``stored``: what a judge says is kept."""
         count = assuming.count_tokens
-        counted = [count(source.passage) for source in sources.units]
+        counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
         other = count(question) + sum(count(s.passage) for s in sources if s.id in sources.pinned)
         if prompt is not None:
             other = max(other, count(prompt) - sum(counted))

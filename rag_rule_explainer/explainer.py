@@ -176,7 +176,8 @@ class Explainer:
         sources, or as many as ``limits.replays`` allows for, all 2^(n-|S|) subsets are tried, and the
         rule is *proved*; above that random ones, and the finding states what that guarantees. ``miner``
         "exact" always tries all, "sampled" or ``Sampled(...)`` says which guarantee. ``rules`` is not
-        looked at. Whether a smaller rule inside it holds as well is not looked for.
+        looked at. Whether a smaller rule inside it holds as well is not looked for. An id stands for all
+        that are tied to it.
 
         The rest is as for ``explain``. Raises InvalidInput for an id that is no source's as well.
         """
@@ -227,7 +228,7 @@ class Explainer:
         if not isinstance(assuming, (Assuming, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"assuming is {assuming!r}; give Assuming(answer_tokens=...)")
         _check_question(question)
-        source_set = SourceSet.of(sources, pinned)
+        source_set = SourceSet.of(sources, pinned, self.settings.tied_from)
         material = Material.of(
             question,
             source_set,
@@ -241,7 +242,8 @@ class Explainer:
         return estimated(material, self.settings, self._choice(source_set))
 
     def _choice(self, sources: SourceSet) -> Choice:
-        choice = choose(self.settings, sources.lattice.size, len(sources.pinned))
+        units, pinned = sources.lattice.size, len(sources.pinned)
+        choice = choose(self.settings, units, pinned, len(sources) - units - pinned)
         return choice.dividing(sources, self.settings.granularity)
 
     def _inquiry(
@@ -268,7 +270,8 @@ class Explainer:
         if not (judge is None or callable(judge)):
             raise InvalidInput(f"judge is {judge!r}; pass a function that tells tokens by model")
         _check_question(question)
-        source_set, settings = SourceSet.of(sources, pinned), self.settings
+        settings = self.settings
+        source_set = SourceSet.of(sources, pinned, settings.tied_from)
         if rule is None:
             choice = self._choice(source_set)
         else:

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import Self
 
+from .duplicates import Tie, by_source, splits
 from .lattice import Lattice, Mask
 from .mining import Evidence
 from .printable import printable, shortened
@@ -42,8 +43,8 @@ class Explanation(BaseModel):
     rules are all there are, as far as its miner looks, or, where they were tested, all that passed the
     tests. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what is reported is as
     true as it says. ``scope``: whether the sources are the caller's, what retrieval returned, or what the
-    model was shown; ``held_out``: what was retrieved and not shown. ``warnings``: what is to be read
-    before any rule.
+    model was shown; ``held_out``: what was retrieved and not shown. ``ties``: sources that were retained
+    or left out together. ``warnings``: what is to be read before any rule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -54,6 +55,7 @@ class Explanation(BaseModel):
     baseline: Answer
     scope: Scope = "given"
     sources: Annotated[tuple[SourceRecord, ...], Field(max_length=MOST_SOURCES)]
+    ties: tuple[Tie, ...] = ()
     held_out: tuple[SourceRecord, ...] = ()
     predicates: dict[RuleKind, str]
     settings: dict[str, JsonValue]
@@ -103,6 +105,13 @@ class Explanation(BaseModel):
         return "\n".join(found)
 
     @property
+    def units(self) -> tuple[tuple[str, ...], ...]:
+        """The ids that rules may name, each alone or with those that are tied to it; in order."""
+        tied = by_source(self.ties)
+        free = (source.id for source in self.sources if not source.pinned)
+        return tuple(dict.fromkeys(tied[each].sources if each in tied else (each,) for each in free))
+
+    @property
     def voted(self) -> bool:
         """Whether verdicts were come by by votes: then nothing is proved."""
         samples = self._noise.get("samples")
@@ -137,6 +146,7 @@ def complaints(explanation: Explanation) -> Iterator[str]:
         yield "it is marked complete, but something is left open"
     if not all(ids.issuperset(seen.kept) for seen in (*explanation.probes, *explanation.witnesses)):
         yield "a probe kept a source that there is not"
+    yield from _complaints_of_ties(explanation)
     for kind, rules in (
         (RuleKind.RETENTION, explanation.retention_rules),
         (RuleKind.OMISSION, explanation.omission_rules),
@@ -153,13 +163,34 @@ def complaints(explanation: Explanation) -> Iterator[str]:
             yield from _complaints_of(explanation, kind, rules)
 
 
+def _complaints_of_ties(explanation: Explanation) -> Iterator[str]:
+    tied = [identity for tie in explanation.ties for identity in tie.sources]
+    free = {source.id for source in explanation.sources if not source.pinned}
+    of_source = by_source(explanation.ties)
+    if len(of_source) != len(tied):
+        yield "a source is tied twice"
+    elif not free.issuperset(tied):
+        yield "a source is tied that is pinned, or that there is not"
+    elif any(splits(of_source, seen.kept) for seen in (*explanation.probes, *explanation.witnesses)):
+        yield "a probe kept a source without those that are tied to it"
+    elif any(
+        splits(of_source, named) for rule in explanation.rules for named in (rule.sources, rule.kept)
+    ):
+        yield "a rule names a source without those that are tied to it"
+    for rule in explanation.rules:
+        if {*rule.tied} != {of_source[each].sources for each in rule.sources if each in of_source}:
+            yield "a rule says that other sources are tied than are"
+        elif rule.tied_beside != len(explanation.ties) - len(rule.tied):
+            yield "a rule counts other ties than there are"
+
+
 def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Finding]) -> Iterator[str]:
-    units = [source.id for source in explanation.sources if not source.pinned]
+    units = explanation.units
     lattice = Lattice(len(units))
-    bits = {identity: lattice.bit(unit) for unit, identity in enumerate(units)}
+    bits = {identity: lattice.bit(unit) for unit, ids in enumerate(units) for identity in ids}
 
     def mask(kept: Sequence[str]) -> Mask:
-        return sum(bits.get(each, 0) for each in set(kept))
+        return sum({bits.get(each, 0) for each in kept})
 
     verdicts = {
         mask(witness.kept): Verdict.BREAKS for witness in explanation.witnesses if witness.kind is kind
@@ -173,7 +204,7 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
         if not bits.keys() >= set(rule.sources):
             yield "a rule names a pinned source"
             continue
-        antecedent = sum(bits[named] for named in set(rule.sources))
+        antecedent = mask(rule.sources)
         if len(set(rule.sources)) != len(rule.sources):
             yield "a rule names a source twice"
         counts = rule.observed, rule.broken

@@ -61,7 +61,7 @@ class Account:
 
     def finding(self, claim: Claim, claimed: Set[Mask]) -> Finding:
         """One claim with its evidence; ``claimed``: the antecedents of all."""
-        evidence = self.evidence
+        evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         return Finding(
             kind=self.kind,
             sources=self.sources.ids_of(claim.antecedent),
@@ -75,6 +75,8 @@ class Account:
             minimal=self._is_minimal(claim.antecedent, claimed),
             breaking=self._breaking(claim),
             kept=self.sources.ids_of(claim.kept),
+            tied=tied,
+            tied_beside=len(self.sources.ties) - len(tied),
         )
 
     def _status(self, claim: Claim) -> ClaimStatus:
@@ -144,13 +146,14 @@ class Account:
                 change="removal" if self.kind is RuleKind.RETENTION else "addition",
                 sources=self.sources.ids_of(change),
                 answer=self._answer(antecedent),
+                tied=self.sources.tied_in(change),
             )
             for change, antecedent in changes
             if change and self._is_smallest_change(antecedent)
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """The indices of every source; none where the search may have left any rule out."""
+        """The indices of every unit; none where the search may have left any rule out."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
         if not (self.resolved and self.finds_all) or self.noise.min_confidence < 1:
@@ -159,12 +162,13 @@ class Account:
         return tuple(
             Importance(
                 kind=self.kind,
-                source=source.id,
+                source=unit[0].id,
                 banzhaf=float(power.banzhaf),
                 shapley=float(power.shapley),
                 error=power.error,
+                tied=tuple(source.id for source in unit[1:]),
             )
-            for source, power in zip(self.sources.units, powers(lattice, rules), strict=True)
+            for unit, power in zip(self.sources.units, powers(lattice, rules), strict=True)
         )
 
     def unresolved(self) -> tuple[Unresolved, ...]:

@@ -1,6 +1,6 @@
 """The parts of an explanation, in the user's terms."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import floor
 from typing import Literal
@@ -69,6 +69,9 @@ class Finding:
     only (relative); None where the kinds use different conditions or only one was mined. ``kept``: of a
     claim relative to some sources, these; retention rules were tried with all others left out, omission
     rules with all others retained. Empty where it is relative to groups, of which none was divided.
+    ``tied``: of ``sources``, those that are near-duplicates, each group retained or left out as a whole:
+    the rule says nothing of one of them without the others. ``tied_beside``: so many groups of others
+    were retained or left out as a whole as well, in all subsets that are counted here.
     """
 
     kind: RuleKind
@@ -84,6 +87,8 @@ class Finding:
     relation: Relation | None = None
     breaking: tuple[tuple[str, ...], ...] = ()
     kept: tuple[str, ...] = ()
+    tied: tuple[tuple[str, ...], ...] = ()
+    tied_beside: int = 0
 
     def __post_init__(self) -> None:
         if self.proved and (self.broken or self.observed != self.applicable):
@@ -102,11 +107,16 @@ class Finding:
     @property
     def rule(self) -> str:
         """The rule as a sentence: "whenever D2 and D4 are retained, the answer …"."""
-        condition = printable(self.condition)
+        return f"{self.antecedent}, {printable(self.condition)}"
+
+    @property
+    def antecedent(self) -> str:
+        """What the rule begins with: "whenever D2 and D4 are retained"."""
         if not self.sources:
-            return f"always, whatever is retrieved, {condition}"
-        verb = "is" if len(self.sources) == 1 else "are"
-        return f"whenever {joined(self.sources)} {verb} {past_tense(self.kind)}, {condition}"
+            return "always, whatever is retrieved"
+        named = named_units(self.sources, self.tied)
+        verb = "is" if len(named) == 1 else "are"
+        return f"whenever {phrase(named)} {verb} {past_tense(self.kind)}"
 
     @property
     def evidence(self) -> str:
@@ -131,16 +141,18 @@ class Witness:
 class Counterfactual:
     """A minimal change that flips the outcome: sources removed from all, or added to none.
 
-    No smaller change inside it flips the outcome. ``answer``: what is answered then.
+    No smaller change inside it flips the outcome. ``answer``: what is answered then. ``tied``: of
+    ``sources``, those that were only ever changed together.
     """
 
     kind: RuleKind
     change: Literal["removal", "addition"]
     sources: tuple[str, ...]
     answer: str | None
+    tied: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        named = joined(self.sources)
+        named = phrase(named_units(self.sources, self.tied))
         change = f"removing {named}" if self.change == "removal" else f"retaining {named} alone"
         then = "" if self.answer is None else f": the answer becomes {shortened(self.answer, 80)!r}"
         return f"{change} flips the outcome{then}"
@@ -152,7 +164,7 @@ class Importance:
     reported rules make: as sure as these are.
 
     ``error``: 0 where they are exact; else they are estimates, each off by at most so much with 95 %
-    confidence.
+    confidence. ``tied``: its near-duplicates; the index is of all of them together.
     """
 
     kind: RuleKind
@@ -160,6 +172,7 @@ class Importance:
     banzhaf: float
     shapley: float
     error: float = 0.0
+    tied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +226,28 @@ class MinerRecord:
 
 def joined(ids: Iterable[str]) -> str:
     """Ids as a phrase: "D2", "D2 and D4", "D1, D2 and D4"."""
-    shown = [printable(identity) for identity in ids]
-    return " and ".join(([", ".join(shown[:-1])] if len(shown) > 1 else []) + shown[-1:])
+    return phrase([printable(identity) for identity in ids])
+
+
+def phrase(shown: Sequence[str]) -> str:
+    """What can be printed as a phrase: "A", "A and B", "A, B and C"."""
+    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
+
+
+def named_units(ids: Collection[str], ties: Iterable[Sequence[str]]) -> list[str]:
+    """Ids, printable, those that are tied as one: "D2 (with its near-duplicate D7)"."""
+    among = set(ids)
+    tied = {tie[0]: tie[1:] for tie in ties if among.issuperset(tie)}
+    followers = {identity for others in tied.values() for identity in others}
+    named = list[str]()
+    for identity in ids:
+        if identity in tied:
+            others = tied[identity]
+            plural = "s" * (len(others) > 1)
+            named.append(f"{printable(identity)} (with its near-duplicate{plural} {joined(others)})")
+        elif identity not in followers:
+            named.append(printable(identity))
+    return named
 
 
 def past_tense(kind: RuleKind) -> str:
@@ -239,7 +272,10 @@ def evidence_of(finding: Finding) -> str:
     seen = f"{finding.observed} of {told(finding.applicable)} subsets"
     sampling = printable(finding.sampling)
     by_votes = f", {sampling}" if sampling else ""
-    not_minimal = "; perhaps not minimal" if finding.minimal is None else ""
+    remarks = "; perhaps not minimal" if finding.minimal is None else ""
+    if beside := finding.tied_beside:
+        groups = "1 group" if beside == 1 else f"{beside} groups"
+        remarks += f"; {groups} of other near-duplicates kept or left out as a whole"
     wording = {
         "proved": f"proved on all {told(finding.applicable)} subsets"
         if finding.applicable > 1
@@ -250,4 +286,4 @@ def evidence_of(finding: Finding) -> str:
         "relative": f"relative to {_kept(finding)}: {sampling or f'held on {seen}'}",
         "unverified": f"UNVERIFIED: held where tried, on {seen}{by_votes}",
     }
-    return wording[finding.claim] + not_minimal
+    return wording[finding.claim] + remarks

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from functools import partial
 
+from .duplicates import by_source, splits
 from .probing import threads
 from .probing.backlog import together
 from .probing.bench import Bench
@@ -23,11 +24,13 @@ async def rejudged(
     judged = [judging for judging in judgings if judging.has_jury]
     if not judged or bench.store is None:
         return
-    by_id = {source.id: source for source in sources}
+    by_id, tied = {source.id: source for source in sources}, by_source(sources.ties)
     places = {source.id: place for place, source in enumerate(sources)}
 
     def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
         known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
+        # Answers to a part of what is tied are those of another search.
+        known = known and not splits(tied, ids)
         in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
         return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
 

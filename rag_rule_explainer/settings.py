@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
+from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Sampled
 from .probing.limits import Limits
@@ -27,6 +28,7 @@ class SettingsFields(TypedDict, total=False):
     rules: Rules
     miner: MinerName | Sampled
     granularity: tuple[str, ...] | str
+    merge_duplicates: bool | float
     minimal: bool
     noise: Noise
     limits: Limits
@@ -52,7 +54,10 @@ class Settings:
     number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources that it
     keeps) or "auto". ``granularity``: keys of the sources' metadata, the coarsest first, such as
     ("domain", "document"): rules are mined over the groups that these make, and only groups that rules
-    name are divided, down to single sources; it takes the grouped miner. ``minimal=False`` reports all
+    name are divided, down to single sources; it takes the grouped miner. ``merge_duplicates``: sources
+    with nearly the same text are tied into one unit, which is retained or left out as a whole and counts
+    as one source; pinned ones are left alone. True ties texts that share 90 % of their word shingles, a
+    float those that share so much; identical texts always are. ``minimal=False`` reports all
     valid rules, not just the minimal ones; not when sampled or grouped. ``noise``: votes and confidence,
     where answers vary. ``limits``: caps on spending.
     ``prices``: of tokens, by model. ``concurrency``: most replays in flight. ``timeout``: seconds one
@@ -75,6 +80,7 @@ class Settings:
     rules: Rules = "both"
     miner: MinerName | Sampled = "auto"
     granularity: tuple[str, ...] | str = ()
+    merge_duplicates: bool | float = False
     minimal: bool = True
     noise: Noise = field(default_factory=Noise)
     limits: Limits = field(default_factory=Limits)
@@ -118,6 +124,7 @@ class Settings:
         share = self.speculate
         if type(share) not in {int, float} or not 0 <= share < 1:
             raise InvalidInput(f"speculate is {share!r}; give a share from 0 to below 1, such as 0.1")
+        self._check_merging()
         self._check_sampling()
         if self.limits.cost is not None and self.prices is None:
             raise InvalidInput("limits.cost is set without prices; give prices={model: Price(...)}")
@@ -138,6 +145,19 @@ class Settings:
     def divides(self) -> bool:
         """Whether groups of sources are mined and divided."""
         return self.miner == "grouped" or bool(self.granularity)
+
+    def _check_merging(self) -> None:
+        share = self.merge_duplicates
+        if type(share) is not bool and not (type(share) is float and 0 < share <= 1):
+            raise InvalidInput(
+                f"merge_duplicates is {share!r}; give True, False, or the share of word shingles that "
+                "texts must have in common, above 0.0 and up to 1.0, such as 0.8"
+            )
+
+    @property
+    def tied_from(self) -> float | None:
+        """How much texts must have in common for their sources to be tied; None where none are."""
+        return SIMILARITY if self.merge_duplicates is True else self.merge_duplicates or None
 
     def _check_sampling(self) -> None:
         name = "grouped" if self.divides else "sampled"

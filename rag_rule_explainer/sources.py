@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .lattice import Lattice, Mask
 
@@ -52,11 +53,13 @@ class SourceSet:
     """The retrieved sources in the order in which the application shows them to its model.
 
     ``pinned``: the ids of those that every arrangement retains (the paper's c, the context that is not
-    up for explanation). They are no units, so no rule can name them.
+    up for explanation). They are no units, so no rule can name them. ``ties``: of the others, those that
+    every arrangement retains or leaves out together: one unit each.
     """
 
     sources: tuple[Source, ...]
     pinned: frozenset[str] = frozenset()
+    ties: tuple[Tie, ...] = ()
     by_bit: tuple[tuple[Mask, Source], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,13 +71,27 @@ class SourceSet:
                 )
             seen.add(source.id)
         lattice = self.lattice
-        bits = (lattice.bit(unit) for unit in range(lattice.size))
-        pairs = ((self._pin if each.id in self.pinned else next(bits), each) for each in self.sources)
+        unit_of = {identity: tie.sources[0] for tie in self.ties for identity in tie.sources}
+        bits, pairs = dict[str, Mask](), list[tuple[Mask, Source]]()
+        for each in self.sources:
+            if each.id in self.pinned:
+                pairs.append((self._pin, each))
+                continue
+            unit = unit_of.get(each.id, each.id)
+            if unit not in bits:
+                bits[unit] = lattice.bit(len(bits))
+            pairs.append((bits[unit], each))
         object.__setattr__(self, "by_bit", tuple(pairs))
 
     @classmethod
-    def of(cls, sources: "Iterable[Source | str]", pinned: Iterable[str] = ()) -> "SourceSet":
-        """The sources as a set; plain texts are named D1, D2, … by their place.
+    def of(
+        cls,
+        sources: "Iterable[Source | str]",
+        pinned: Iterable[str] = (),
+        tied_from: float | None = None,
+    ) -> "SourceSet":
+        """The sources as a set; plain texts are named D1, D2, … by their place. ``tied_from``: texts at
+        least so alike are tied, if any are to be.
 
         Raises InvalidInput for no sources at all, an empty id, an id used twice, a pinned id that is
         none of theirs, or nothing left to explain by.
@@ -86,17 +103,27 @@ class SourceSet:
         named = tuple(_named(source, place) for place, source in enumerate(sources, start=1))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")
-        return cls(named, _pinned(pinned, tuple(source.id for source in named)))
+        alone = cls(named, _pinned(pinned, tuple(source.id for source in named)))
+        if tied_from is None:
+            return alone
+        texts = {source.id: source.text for source in named if source.id not in alone.pinned}
+        return cls(named, alone.pinned, near_duplicates(texts, tied_from))
 
     @property
-    def units(self) -> tuple[Source, ...]:
-        """The sources that rules may name: all but the pinned ones, in order."""
-        return tuple(each for each in self.sources if each.id not in self.pinned)
+    def units(self) -> tuple[tuple[Source, ...], ...]:
+        """What the bits stand for, in order: the sources that rules may name, each alone or with those
+        that are tied to it."""
+        together = dict[Mask, tuple[Source, ...]]()
+        for bit, source in self.by_bit:
+            if source.id not in self.pinned:
+                together[bit] = (*together.get(bit, ()), source)
+        return tuple(together.values())
 
     @property
     def lattice(self) -> Lattice:
         """The lattice of all subsets of the units."""
-        return Lattice(len(self.sources) - len(self.pinned))
+        followers = sum(len(tie.sources) - 1 for tie in self.ties)
+        return Lattice(len(self.sources) - len(self.pinned) - followers)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -109,7 +136,10 @@ class SourceSet:
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
-        """The mask of the units with these ids. Raises InvalidInput for anything else."""
+        """The mask of the units that these are of; any id of a unit stands for it.
+
+        Raises InvalidInput for anything else.
+        """
         named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
         unknown = [each for each in named if each not in bit_of]
         if unknown:
@@ -123,21 +153,21 @@ class SourceSet:
                 f"the rule names {', '.join(map(repr, pinned))}, which is pinned: always retained and in "
                 "no rule; name others, or do not pin it"
             )
-        return sum(bit_of[each] for each in set(named))
+        return sum({bit_of[each] for each in named})
 
     def partition(self, key: str) -> tuple[Mask, ...]:
         """The units by what their metadata has under this key, in the order in which that first occurs;
-        one without it is a group of its own.
+        one without it is a group of its own. What is tied belongs where the first of its sources does.
 
         Raises InvalidInput for a key that none of them has.
         """
         groups: dict[str, Mask] = {}
-        free = [(bit, source) for bit, source in self.by_bit if source.id not in self.pinned]
-        for bit, source in free:
+        free = [unit[0] for unit in self.units]
+        for place, source in enumerate(free):
             # Values need not be hashable, nor may 1 and "1" be one document.
             name = repr(source.metadata[key]) if key in source.metadata else f"of {source.id!r} alone"
-            groups[name] = groups.get(name, 0) | bit
-        known = sorted({str(name) for _, source in free for name in source.metadata})
+            groups[name] = groups.get(name, 0) | self.lattice.bit(place)
+        known = sorted({str(name) for source in free for name in source.metadata})
         if key not in known:
             raise InvalidInput(
                 f"granularity names {key!r}, which no source has in its metadata; they have "
@@ -146,8 +176,13 @@ class SourceSet:
         return tuple(groups.values())
 
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
-        """The ids of a mask's units, in order."""
+        """The ids of all sources in a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
+
+    def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
+        """The ids of those units in a mask that are more than one source."""
+        ids = frozenset(self.ids_of(mask)) if self.ties else ()
+        return tuple([tie.sources for tie in self.ties if tie.sources[0] in ids])
 
     def __len__(self) -> int:
         return len(self.sources)

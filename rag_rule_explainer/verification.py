@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from .explanation import Explanation
 from .printable import printable, shortened
-from .records import Finding, Witness, joined
+from .records import Finding, Witness, joined, named_units, phrase
 from .rules import RuleKind
 
 
@@ -12,7 +12,8 @@ from .rules import RuleKind
 class Verification:
     """Whether one rule holds, and all that was seen of it. As a condition it is true iff ``holds``.
 
-    ``kind`` and ``sources``: the rule that was asked about, its ids in the order shown. ``explanation``:
+    ``kind`` and ``sources``: the rule that was asked about, its ids in the order shown, with those of
+    near-duplicates that are tied to them. ``explanation``:
     the rule, if it held, or the probes that break it, with everything either rests on; it is never
     ``complete``, as no other rule was looked for.
     """
@@ -47,7 +48,8 @@ class Verification:
         return self.holds is True
 
     def __str__(self) -> str:
-        named, witness = joined(self.sources) or "nothing", self.witness
+        ties = [tie.sources for tie in self.explanation.ties]
+        named, witness = phrase(named_units(self.sources, ties)) or "nothing", self.witness
         if witness is not None:
             kept = joined(witness.kept) or "no sources"
             said = (

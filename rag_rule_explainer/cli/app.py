@@ -39,6 +39,7 @@ from .options import (
     MaxSeconds,
     MaxTokens,
     MaxViolation,
+    MergeDuplicates,
     MinConfidence,
     Miner,
     Model,
@@ -59,6 +60,7 @@ from .options import (
     Samples,
     ScopeOption,
     SecondsPerReplay,
+    Similarity,
     Sizes,
     Sources,
     Speculate,
@@ -70,7 +72,7 @@ from .options import (
     WithoutSources,
     Yes,
 )
-from .requests import Request, parsed_ids, parsed_prices, parsed_store
+from .requests import Request, parsed_duplicates, parsed_ids, parsed_prices, parsed_store
 from .sampling import parsed_miner
 from .stores import store
 from .terminal import print_lines
@@ -117,6 +119,8 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     rules: RulesOption = "both",
     miner: Miner = "auto",
     granularity: Granularity = None,
+    merge_duplicates: MergeDuplicates = False,
+    similarity: Similarity = None,
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     jointly: Jointly = False,
@@ -156,6 +160,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
         rules=rules,
         miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
         granularity=parsed_ids(granularity),
+        merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(cap, max_tokens, max_cost, max_seconds),
         prices=parsed_prices(price),
         concurrency=concurrency,
@@ -217,6 +222,8 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     rules: RulesOption = "both",
     miner: Miner = "auto",
     granularity: Granularity = None,
+    merge_duplicates: MergeDuplicates = False,
+    similarity: Similarity = None,
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     jointly: Jointly = False,
@@ -242,6 +249,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
         rules=rules,
         miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
         granularity=parsed_ids(granularity),
+        merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(max_replays),
         noise=Noise(samples, vote, min_confidence=min_confidence),
         prices=parsed_prices(price),

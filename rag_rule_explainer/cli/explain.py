@@ -81,7 +81,7 @@ def _of_sources(
         raise InvalidInput("there is no question; give one with --question")
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
-    source_set = SourceSet.of(sources, pinned)
+    source_set = SourceSet.of(sources, pinned, settings.tied_from)
     units = source_set.lattice.size
     if request.rule is None:
         choice = choose(settings, units)

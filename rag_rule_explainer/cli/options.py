@@ -95,6 +95,16 @@ Granularity = Annotated[
         help="grouped: begin with groups by these keys of the metadata, coarse ones first, e.g. title.",
     ),
 ]
+MergeDuplicates = Annotated[
+    bool,
+    typer.Option(
+        "--merge-duplicates", help="Retain or leave out sources with nearly the same text together."
+    ),
+]
+Similarity = Annotated[
+    float | None,
+    typer.Option(help="--merge-duplicates: the share of word shingles in common; 0.9 if not given."),
+]
 MaxViolation = Annotated[
     float | None,
     typer.Option(help="sampled: the share of subsets that a rule may fail on; 0.05 if not given."),

@@ -88,6 +88,13 @@ def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
     return tuple(each.strip() for ids in given or () for each in ids.split(",") if each.strip())
 
 
+def parsed_duplicates(similarity: float | None, *, merged: bool) -> bool | float:
+    """Whether near-duplicates are tied, and from which similarity on. Raises InvalidInput."""
+    if similarity is not None and not merged:
+        raise InvalidInput("--similarity is about near-duplicates; say --merge-duplicates with it")
+    return merged if similarity is None else similarity
+
+
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
     """Prices as written: ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
     if not given:

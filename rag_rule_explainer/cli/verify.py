@@ -33,6 +33,7 @@ from .options import (
     MaxSeconds,
     MaxTokens,
     MaxViolation,
+    MergeDuplicates,
     Miner,
     Model,
     Namespace,
@@ -50,6 +51,7 @@ from .options import (
     RuleIds,
     Samples,
     ScopeOption,
+    Similarity,
     Sizes,
     Sources,
     StoreUrl,
@@ -60,7 +62,7 @@ from .options import (
     WithoutSources,
     Yes,
 )
-from .requests import Request, parsed_ids, parsed_prices, parsed_store
+from .requests import Request, parsed_duplicates, parsed_ids, parsed_prices, parsed_store
 from .sampling import parsed_miner
 from .terminal import print_lines
 
@@ -91,6 +93,8 @@ def verify(  # noqa: PLR0913, PLR0917 -- one parameter an option
     judge_samples: JudgeSamples = 1,
     reference: Reference = None,
     miner: Miner = "auto",
+    merge_duplicates: MergeDuplicates = False,
+    similarity: Similarity = None,
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     sizes: Sizes = None,
@@ -131,6 +135,7 @@ def verify(  # noqa: PLR0913, PLR0917 -- one parameter an option
     settings = Settings(
         rules=kind,
         miner=parsed_miner(miner, max_violation, confidence, sizes, None, jointly=False),
+        merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(cap, max_tokens, max_cost, max_seconds),
         prices=parsed_prices(price),
         concurrency=concurrency,

@@ -103,7 +103,7 @@ def _missed(own: Side, other: Side) -> Iterator[Change]:
             yield from _less_certain(finding, within, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))
-        if broken is None and not other.settled:
+        if broken is None and not other.denies(shared):
             open_there = other.why_open(shared)
             yield Change("perhaps lost", own.kind, (finding,), why=(*why, open_there))
             continue
@@ -174,6 +174,12 @@ def _warnings(a: Explanation, b: Explanation, matching: Matching) -> Iterator[st
     for letter, alone in (("A", pinned_in_a - pinned_in_b), ("B", pinned_in_b - pinned_in_a)):
         if alone:
             yield f"pinned in {letter} alone: {joined(sorted(alone))}"
+    tied_in_a = [{names["A"][each] for each in tie.sources} for tie in a.ties]
+    tied_in_b = [{names["B"][each] for each in tie.sources} for tie in b.ties]
+    for letter, own, others in (("A", tied_in_a, tied_in_b), ("B", tied_in_b, tied_in_a)):
+        alone = [joined(sorted(tie)) for tie in own if tie not in others]
+        if alone:
+            yield f"tied as near-duplicates in {letter} alone: {'; '.join(alone)}"
     for letter, told in (("A", a), ("B", b)):
         yield from (f"{letter}: {warning}" for warning in told.warnings)
 

@@ -19,7 +19,8 @@ class Side:
     """One explanation's rules of one kind, as masks over the sources of both.
 
     ``names``: of its sources, by its own ids; ``bit_of``: by name. ``units``: its sources that are not
-    pinned. ``settled``: what it neither reports nor contains a reported rule is no rule.
+    pinned. ``settled``: what it neither reports nor contains a reported rule is no rule, unless it names
+    a part of what is tied here.
     """
 
     letter: Letter
@@ -38,7 +39,11 @@ class Side:
         retention = self.kind is RuleKind.RETENTION
         found = told.retention_rules if retention else told.omission_rules
         rules = {
-            self._mask(finding.sources): replace(finding, sources=self._named(finding.sources))
+            self._mask(finding.sources): replace(
+                finding,
+                sources=self._named(finding.sources),
+                tied=tuple(self._named(tie) for tie in finding.tied),
+            )
             for finding in found
         }
         object.__setattr__(self, "units", units)
@@ -58,8 +63,14 @@ class Side:
         """The probe that breaks it and keeps, or omits, least beside it; None where none is known."""
         return next((probe for wider, probe in self._broken if wider & antecedent == antecedent), None)
 
+    def denies(self, antecedent: Mask) -> bool:
+        """Whether what it does not report is no rule, though no probe shows it."""
+        return self.settled and self._split(antecedent) is None
+
     def why_open(self, antecedent: Mask) -> str:
         """Why a rule that it neither reports nor denies may be one."""
+        if split := self._split(antecedent):
+            return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
             entry
             for entry in self.explanation.unresolved
@@ -98,6 +109,11 @@ class Side:
         """The names of a mask's sources, in the order of the comparison."""
         wanted = set(bits(mask))
         return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
+
+    def _split(self, antecedent: Mask) -> tuple[str, ...] | None:
+        """The first of the ties here of which it names a part."""
+        ties = ((tie.sources, self._mask(tie.sources)) for tie in self.explanation.ties)
+        return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
     def _is_settled(self) -> bool:
         told = self.explanation

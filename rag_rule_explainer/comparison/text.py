@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..printable import printable, shortened
-from ..records import Finding, joined, past_tense
+from ..records import Finding, joined
 from .records import Broken, Change, MatchedSource
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def _other(other: Finding, rule: Finding) -> str:
         return f"[{other.evidence}]"
     if not other.sources:
         return f"always [{other.evidence}]"
-    verb = "is" if len(other.sources) == 1 else "are"
-    return f"whenever {joined(other.sources)} {verb} {past_tense(other.kind)} [{other.evidence}]"
+    return f"{other.antecedent} [{other.evidence}]"
 
 
 def _shown(broken: Broken) -> str:

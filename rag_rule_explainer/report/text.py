@@ -12,7 +12,7 @@ from rich.text import Text
 from ..explanation import Explanation
 from ..lattice import told
 from ..printable import printable, shortened
-from ..records import Finding, SourceRecord, joined
+from ..records import Finding, SourceRecord, joined, named_units, phrase
 from ..rules import RuleKind
 
 _MOST_SHOWN = 10
@@ -89,10 +89,12 @@ def _width(ids: Iterable[str]) -> int:
 def _sources(explanation: Explanation) -> Iterator[Text]:
     yield from _heading(f"Sources ({len(explanation.sources)}, {_SCOPES[explanation.scope]})")
     width = _width(source.id for source in explanation.sources)
+    tied = {each: tie.sources[0] for tie in explanation.ties for each in tie.sources[1:]}
     for source in explanation.sources:
-        pinned = " (pinned)" if source.pinned else ""
+        marked = f" (tied to {printable(tied[source.id])})" if source.id in tied else ""
+        marked = " (pinned)" if source.pinned else marked
         yield Text.assemble(
-            "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90), pinned
+            "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90), marked
         )
 
 
@@ -141,9 +143,10 @@ def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Iterator[
 def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:
     everything = [source.id for source in explanation.sources]
     free = [source.id for source in explanation.sources if not source.pinned]
+    ties = [tie.sources for tie in explanation.ties]
     for witness in explanation.witnesses:
         doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
-        attempt = f"{doing} {_named(witness.sources, free)}" if witness.sources else f"{doing} nothing"
+        attempt = f"{doing} {_named(witness.sources, free, ties) or 'nothing'}"
         kept = _named(witness.kept, everything) or "no sources"
         given = "" if witness.kept == witness.sources else f" with {kept} retained"
         counted = votes.get((witness.kind, frozenset(witness.kept)))
@@ -151,12 +154,13 @@ def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:
         yield f"{attempt} is not enough{given}{_answered(witness.answer)}{told_of}"
 
 
-def _named(ids: Sequence[str], everything: Sequence[str]) -> str:
+def _named(ids: Sequence[str], everything: Sequence[str], ties: Iterable[Sequence[str]] = ()) -> str:
     """Most of many are named by what is not among them."""
-    named = set(ids)
-    rest = [identity for identity in everything if identity not in named]
+    among = set(ids)
+    rest = [identity for identity in everything if identity not in among]
     few = not rest or len(ids) <= _MOST_SHOWN or len(rest) > _MOST_SHOWN
-    return joined(ids) if few else f"all but {joined(rest)}"
+    named = phrase(named_units(ids if few else rest, ties))
+    return named if few else f"all but {named}"
 
 
 def _answered(answer: str | None) -> str:
@@ -172,16 +176,16 @@ def _importance(explanation: Explanation) -> Iterator[Text]:
     width = _width(index.source for index in counting)
     for index in counting:
         estimated = f"  (estimated, +- {index.error:.2g})" if index.error else ""
+        tied = f"  (with {joined(index.tied)})" if index.tied else ""
         yield Text(
             f"  {printable(index.source).ljust(width)}  {index.kind.value:9}  "
-            f"{index.banzhaf:.3f}  {index.shapley:.3f}{estimated}"
+            f"{index.banzhaf:.3f}  {index.shapley:.3f}{estimated}{tied}"
         )
 
 
 def _cost(explanation: Explanation) -> Iterator[Text]:
     counts = explanation.counts
-    n = sum(not source.pinned for source in explanation.sources)
-    subsets = told(1 << n)
+    subsets = told(1 << len(explanation.units))
     yield from _heading("Cost")
     yield Text(
         f"  {counts.probes} probes of {subsets} subsets; {counts.replays} replays "
@@ -216,7 +220,8 @@ def _completeness(explanation: Explanation) -> str:
     if passed:
         return f"no other rule {passed}"
     tested = any(finding.claim == "tested" for finding in explanation.rules)
-    return "no other rule passed the tests" if tested else "these are all the rules there are"
+    units = " of units, as near-duplicates stayed together" if explanation.ties else ""
+    return "no other rule passed the tests" if tested else f"these are all the rules there are{units}"
 
 
 def _spent(whose: str, tokens: Mapping[str, int], cost: float | None) -> Iterator[Text]:

@@ -90,3 +90,35 @@ def test_groups_by_title(rag_rules: RagRules, tmp_path: Path) -> None:
     assert "whenever plaque is retained, the answer stays the same" in run.out
     assert "groups: 5 by title" in run.out
     assert_refused(rag_rules(*asked, "author"), "'author'", "'title'")
+
+
+def test_near_duplicates_are_tied_on_request(rag_rules: RagRules, tmp_path: Path) -> None:
+    soups = [{"id": f"f{n}", "text": f"Soup {n} is served at noon."} for n in range(4)]
+    built = "The iron tower was built in 1889."
+    copies = [{"id": "plaque", "text": built}, {"id": "copy", "text": built.upper()}]
+    sources = jsonl(tmp_path / "copied.jsonl", *soups, *copies)
+    asked = ("--question", QUESTION, "--sources", sources)
+    run = rag_rules("explain", *asked, "--merge-duplicates")
+    assert run.code == 0, run.err
+    assert "whenever plaque (with its near-duplicate copy) is omitted, the answer changes" in run.out
+    assert "plaque and copy are tied as near-duplicates" in run.out
+    alike = rag_rules("explain", *asked, "--merge-duplicates", "--similarity", 0.3, "--json")
+    assert [len(tie.sources) for tie in explanation_of(alike).ties] == [4, 2]
+    verified = ("verify", "--rule", "copy", "--kind", "omission", *asked)
+    assert rag_rules(*verified).code == 1
+    assert rag_rules(*verified, "--merge-duplicates").code == 0
+    assert rag_rules("estimate", *asked, "--merge-duplicates").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--similarity", 0.9), ("--similarity", "--merge-duplicates")),
+        (("--merge-duplicates", "--similarity", 2), ("merge_duplicates is 2.0", "up to 1.0")),
+    ],
+)
+def test_a_similarity_that_cannot_be_is_refused(
+    rag_rules: RagRules, many: Path, options: tuple[object, ...], said: tuple[str, ...]
+) -> None:
+    run = rag_rules("explain", "--question", QUESTION, "--sources", many, *options)
+    assert_refused(run, *said)

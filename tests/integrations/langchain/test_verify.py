@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import InvalidInput
+from rag_rule_explainer import InvalidInput, Source
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import bad_with, retriever_of
 
@@ -22,6 +22,18 @@ def test_a_rule_of_a_chain_costs_one_live_retrieval() -> None:
     assert broken.witness
     assert broken.witness.kept == ("b",)
     assert broken.explanation.counts.probes == 1
+
+
+def test_near_duplicates_that_a_chain_retrieves_are_tied() -> None:
+    explainer = RuleExplainer(
+        retriever_of("abcde") | bad_with("b", "d"), predicate=BAD, merge_duplicates=0.01
+    )
+    assert not explainer.explain("?").ties
+    copies = [Source(each, "b" if each in "bce" else each) for each in "abcde"]
+    explanation = explainer.explain("?", documents=copies)
+    assert [tie.sources for tie in explanation.ties] == [("b", "c", "e")]
+    assert {rule.sources for rule in explanation.retention_rules} == {("b", "c", "d", "e")}
+    assert explanation.counts.probes <= 8
 
 
 @pytest.mark.parametrize(("antecedent", "kind"), [("b", "retention"), ({"b"}, "either")])
