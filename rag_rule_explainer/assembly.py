@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from .choosing import Choice
+from .choice import Choice
 from .explanation import Explanation
 from .findings import Account, with_relations
 from .jsonable import as_json, encodable, json_object, recorded, recorded_judgement

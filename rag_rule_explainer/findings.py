@@ -75,6 +75,7 @@ class Account:
             minimal=self._is_minimal(claim.antecedent, claimed),
             breaking=self._breaking(claim),
             kept=self.sources.ids_of(claim.kept),
+            with_others=bool(claim.tried),
             tied=tied,
             tied_beside=len(self.sources.ties) - len(tied),
         )
@@ -94,7 +95,7 @@ class Account:
         return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
 
     def _is_voted(self, claim: Claim) -> bool:
-        return self._subset(claim.antecedent) in self.strand.ballots
+        return all(self._subset(own) in self.strand.ballots for own in claim.hangs_on)
 
     def _sampling(self, claim: Claim) -> str:
         if not self.noise.votes:

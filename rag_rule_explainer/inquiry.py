@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 
 from .assembly import Assembly
-from .choosing import Choice
+from .choice import Choice
 from .errors import StoreFailed
 from .explanation import Explanation
 from .lattice import Mask

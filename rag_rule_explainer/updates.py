@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
-from .choosing import Choice
+from .choice import Choice
 from .findings import Account
 from .lattice import Mask
 from .mining import RuleSearch
@@ -45,8 +45,9 @@ class Update:
 class Announcer:
     """Notices what has changed in what searches claim, and keeps it until it is taken.
 
-    A finding of an exact search is told once it is known to be minimal: until then each is only the last
-    one on the way down. ``open``: is set while somebody waits for more; ``news``: what he waits for.
+    A finding of an exact search, be it of a batch, is told once it is known to be minimal: until then
+    each is only the last one on the way down. ``open``: is set while somebody waits for more; ``news``:
+    what he waits for.
     """
 
     def __init__(self, sources: SourceSet, settings: Settings, choice: Choice) -> None:
@@ -115,7 +116,8 @@ class Announcer:
     def _is_ripe(self, claim: Claim, account: Account) -> bool:
         if claim.status == "unverified" and claim.antecedent == account.search.lattice.full:
             return False  # that the condition holds to begin with is no news
-        if claim.status != "proved" or not self.settings.minimal:
+        within_batch = claim.status == "relative" and bool(self.choice.batches)
+        if not (claim.status == "proved" or within_batch) or not self.settings.minimal:
             return True
         smaller = account.search.lattice.one_fewer(claim.antecedent)
         return all(map(account.evidence.is_broken, smaller))

@@ -25,6 +25,7 @@ from .options import (
     Documents,
     FrameworkOption,
     Granularity,
+    Held,
     Input,
     InputKey,
     Jointly,
@@ -47,6 +48,7 @@ from .options import (
     NewQuery,
     NoRetrieval,
     OmissionPredicate,
+    PartitionOption,
     Pinned,
     Predicate,
     PricedModel,
@@ -73,7 +75,7 @@ from .options import (
     Yes,
 )
 from .requests import Request, parsed_duplicates, parsed_ids, parsed_prices, parsed_store
-from .sampling import parsed_miner
+from .sampling import parsed_miner, parsed_partition
 from .stores import store
 from .terminal import print_lines
 from .verify import verify
@@ -119,6 +121,8 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     rules: RulesOption = "both",
     miner: Miner = "auto",
     granularity: Granularity = None,
+    partition: PartitionOption = None,
+    others: Held = None,
     merge_duplicates: MergeDuplicates = False,
     similarity: Similarity = None,
     max_violation: MaxViolation = None,
@@ -160,6 +164,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
         rules=rules,
         miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
         granularity=parsed_ids(granularity),
+        partition=parsed_partition(partition, others),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(cap, max_tokens, max_cost, max_seconds),
         prices=parsed_prices(price),
@@ -222,6 +227,8 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     rules: RulesOption = "both",
     miner: Miner = "auto",
     granularity: Granularity = None,
+    partition: PartitionOption = None,
+    others: Held = None,
     merge_duplicates: MergeDuplicates = False,
     similarity: Similarity = None,
     max_violation: MaxViolation = None,
@@ -249,6 +256,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
         rules=rules,
         miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
         granularity=parsed_ids(granularity),
+        partition=parsed_partition(partition, others),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(max_replays),
         noise=Noise(samples, vote, min_confidence=min_confidence),

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..comparison import FailOn
+from ..mining.partitioned import Others
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.noise import Vote
@@ -93,6 +94,22 @@ Granularity = Annotated[
     typer.Option(
         metavar="KEYS",
         help="grouped: begin with groups by these keys of the metadata, coarse ones first, e.g. title.",
+    ),
+]
+PartitionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--partition",
+        metavar="N|KEY",
+        help="Mine rules per batch: of at most so many sources, or by this key of the metadata.",
+    ),
+]
+Held = Annotated[
+    Others | None,
+    typer.Option(
+        "--others",
+        help="--partition: what becomes of other batches' sources; by default omitted for retention "
+        "rules, retained for omission rules.",
     ),
 ]
 MergeDuplicates = Annotated[

@@ -1,9 +1,10 @@
-"""The statement that a sampled search is to make, from the options."""
+"""The statement that a sampled search is to make, and the batches of a partition, from the options."""
 
 from typing import Any
 
 from ..errors import InvalidInput
-from ..mining.sampled import Sampled
+from ..mining import Partition, Sampled
+from ..mining.partitioned import Others
 from ..settings import MinerName
 
 
@@ -31,6 +32,16 @@ def parsed_miner(
         option = next(iter(given)).replace("_", "-")
         raise InvalidInput(f"--{option} is about rules that are tested; say --miner sampled with it")
     return Sampled(**given)
+
+
+def parsed_partition(by: str | None, others: Others | None) -> Partition | None:
+    """The batches that are asked for, a number being one of sources. Raises InvalidInput."""
+    if by is None:
+        if others is not None:
+            raise InvalidInput("--others is about the sources of other batches; say --partition with it")
+        return None
+    is_number = by.isascii() and by.isdigit() and len(by) < 10
+    return Partition(int(by) if is_number else by, others)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

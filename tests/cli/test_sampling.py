@@ -92,6 +92,34 @@ def test_groups_by_title(rag_rules: RagRules, tmp_path: Path) -> None:
     assert_refused(rag_rules(*asked, "author"), "'author'", "'title'")
 
 
+def test_batches_on_request(rag_rules: RagRules, many: Path) -> None:
+    asked = ("--question", QUESTION, "--sources", many, "--partition")
+    run = rag_rules("explain", *asked, 5)
+    assert run.code == 0, run.err
+    assert "whenever plaque is retained, the answer stays the same" in run.out
+    assert "29 sources in 6 batches of at most 5, the others left out for retention rules" in run.out
+    held_out = rag_rules("explain", *asked, 5, "--others", "omitted", "--rules", "omission")
+    assert "whenever plaque and all sources of other batches are omitted" in held_out.out
+    estimate = rag_rules("estimate", *asked, 5)
+    assert "each batch is mined by itself" in estimate.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--others", "retained"), ("--others", "--partition")),
+        (("--partition", 30), ("partition is by 30", "from 1 to 20")),
+        (("--partition", "author"), ("partition names 'author'", "metadata")),
+        (("--partition", 5, "--miner", "grouped"), ("partition mines each batch exactly",)),
+    ],
+)
+def test_batches_that_cannot_be_are_refused(
+    rag_rules: RagRules, many: Path, options: tuple[object, ...], said: tuple[str, ...]
+) -> None:
+    run = rag_rules("explain", "--question", QUESTION, "--sources", many, *options)
+    assert_refused(run, *said)
+
+
 def test_near_duplicates_are_tied_on_request(rag_rules: RagRules, tmp_path: Path) -> None:
     soups = [{"id": f"f{n}", "text": f"Soup {n} is served at noon."} for n in range(4)]
     built = "The iron tower was built in 1889."
