@@ -45,6 +45,7 @@ from .options import (
     Miner,
     Model,
     Namespace,
+    Neighbours,
     NewQuery,
     NoRetrieval,
     OmissionPredicate,
@@ -128,6 +129,7 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     jointly: Jointly = False,
+    neighbours: Neighbours = False,
     sizes: Sizes = None,
     max_rules: MaxRules = None,
     model: Model = None,
@@ -162,7 +164,9 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     cap = max_replays or (None if model or app else MOST_REPLAYS)
     settings = Settings(
         rules=rules,
-        miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
+        miner=parsed_miner(
+            miner, max_violation, confidence, sizes, max_rules, jointly=jointly, neighbours=neighbours
+        ),
         granularity=parsed_ids(granularity),
         partition=parsed_partition(partition, others),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
@@ -234,6 +238,7 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     jointly: Jointly = False,
+    neighbours: Neighbours = False,
     sizes: Sizes = None,
     max_rules: MaxRules = None,
     model: PricedModel = None,
@@ -254,7 +259,9 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """
     settings = Settings(
         rules=rules,
-        miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
+        miner=parsed_miner(
+            miner, max_violation, confidence, sizes, max_rules, jointly=jointly, neighbours=neighbours
+        ),
         granularity=parsed_ids(granularity),
         partition=parsed_partition(partition, others),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),

@@ -132,6 +132,13 @@ Confidence = Annotated[
 Jointly = Annotated[
     bool, typer.Option("--jointly", help="sampled: say it of all rules together, which takes more draws.")
 ]
+Neighbours = Annotated[
+    bool,
+    typer.Option(
+        "--neighbours",
+        help="sampled: up to 12 sources, try each rule with each one more and all but each one, too.",
+    ),
+]
 Sizes = Annotated[
     str | None,
     typer.Option(metavar="N[,N]", help="sampled: draw more subsets with so many sources retained."),

@@ -15,7 +15,8 @@ def parsed_miner(
     sizes: str | None,
     max_rules: int | None,
     *,
-    jointly: bool,
+    jointly: bool = False,
+    neighbours: bool = False,
 ) -> MinerName | Sampled:
     """The miner that is asked for. Raises InvalidInput for a statement that it does not make."""
     stated: dict[str, Any] = {
@@ -24,6 +25,7 @@ def parsed_miner(
         "sizes": None if sizes is None else _sizes(sizes),
         "max_rules": max_rules,
         "jointly": jointly or None,
+        "neighbours": neighbours or None,
     }
     given = {name: value for name, value in stated.items() if value is not None}
     if not given:

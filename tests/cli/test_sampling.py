@@ -26,7 +26,7 @@ def test_many_sources_are_sampled_unasked(rag_rules: RagRules, many: Path) -> No
 
 def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
     stated = ("--max-violation", 0.1, "--confidence", 0.9, "--jointly")
-    options = (*stated, "--sizes", "3,5", "--max-rules", 2)
+    options = (*stated, "--sizes", "3,5", "--max-rules", 2, "--neighbours")
     asked = ("explain", "--question", QUESTION, "--sources", many, "--miner", "sampled", "--json")
     explanation = explanation_of(rag_rules(*asked, *options))
     assert "whenever plaque is retained, the answer stays the same" in rules_of(explanation)
@@ -39,6 +39,7 @@ def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
         "jointly": True,
         "sizes": [3, 5],
         "max_rules": 2,
+        "neighbours": True,
     }
 
 
