@@ -98,6 +98,29 @@ def test_stopped_anywhere_what_is_said_is_unverified_or_true(replays: int) -> No
     assert str(replays) in explanation.stop_reason
 
 
+def test_the_later_it_is_stopped_the_smaller_is_what_a_rule_is_known_to_be_in() -> None:
+    rules = ({"D2", "D7"}, {"D15"})
+    replay = ScriptedReplay(lambda shown: "yes" if any(rule <= shown for rule in rules) else "no")
+    smallest = [20, 20]
+    for replays in range(3, 130, 12):
+        explainer = Explainer(
+            replay,
+            predicate=contains("yes"),
+            rules="retention",
+            miner="grouped",
+            limits=Limits(replays=replays),
+            concurrency=1,
+        )
+        explanation = explainer.explain("?", sources(20), baseline="yes")
+        assert "of 1 groups" not in str(explanation)
+        found = [set(rule.sources) for rule in explanation.rules]
+        for place, rule in enumerate(rules):
+            size = min(len(each) for each in found if rule <= each)
+            assert size <= smallest[place], (replays, explanation)
+            smallest[place] = size
+    assert smallest == [2, 1]
+
+
 @pytest.mark.parametrize(
     ("truth", "wrong", "calls"),
     [(PAIR.among(30), 0.02, 220), (PAIR.among(30), 0.05, 240), (THREE, 0.02, 1200)],
