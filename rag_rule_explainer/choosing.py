@@ -119,12 +119,7 @@ def choose(settings: Settings, sources: int, pinned: int = 0, tied: int = 0) -> 
 
     Raises TooManySources where the one asked for cannot finish, or no explanation could be read back.
     """
-    everything = sources + pinned + tied
-    if everything > MOST_SOURCES:
-        raise TooManySources(
-            f"{everything:,} sources are more than the {MOST_SOURCES:,} of which an explanation "
-            "can be read back; retrieve fewer (a smaller top-k)"
-        )
+    _check_read_back(sources + pinned + tied)
     limits, noise = settings.limits, settings.noise
     choice = Choice(
         "exact", _subsets(sources, tied), limits, noise.min_confidence, noise.samples, pinned=pinned
@@ -145,9 +140,10 @@ def choose(settings: Settings, sources: int, pinned: int = 0, tied: int = 0) -> 
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> Choice:
     """How one rule over these sources is tried: on all its subsets, or on random ones.
 
-    Raises TooManySources where all were asked for and are too many, InvalidInput for a minimum
-    confidence.
+    Raises TooManySources where all were asked for and are too many, or no explanation could be read back,
+    InvalidInput for a minimum confidence.
     """
+    _check_read_back(len(among))
     limits, samples = settings.limits, settings.noise.samples
     if settings.noise.min_confidence < 1:
         raise InvalidInput(
@@ -221,6 +217,14 @@ def _with_a_share(choice: Choice, settings: Settings, sources: int) -> Choice:
         return choice
     capped = f"{reason}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
     return replace(choice, reason=capped, limits=replace(choice.limits, replays=AUTO_REPLAYS))
+
+
+def _check_read_back(sources: int) -> None:
+    if sources > MOST_SOURCES:
+        raise TooManySources(
+            f"{sources:,} sources are more than the {MOST_SOURCES:,} of which an explanation "
+            "can be read back; retrieve fewer (a smaller top-k)"
+        )
 
 
 def _check_finishes(sources: int) -> None:
