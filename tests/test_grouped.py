@@ -14,6 +14,7 @@ from rag_rule_explainer import (
     contains,
     diff,
 )
+from rag_rule_explainer.records import MinerRecord
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.noisy import PAIR, THREE, Truth, study
@@ -231,3 +232,10 @@ def test_a_key_that_no_source_has_is_refused_with_those_there_are() -> None:
     explainer = Explainer(pair("0.1"), granularity="documnt")
     with pytest.raises(InvalidInput, match=r"'documnt'.*'document', 'domain'"):
         explainer.explain("?", chunks(2, 2))
+
+
+def test_whatever_the_miner_is_said_to_be_relative_rules_are_not_all_there_are() -> None:
+    explainer = Explainer(pair("D8", "D44"), predicate=contains("postponed"), miner="grouped")
+    explanation = explainer.explain("?", sources(50))
+    renamed = explanation.model_copy(update={"miner": MinerRecord("exact", "of another's making")})
+    assert "there may be rules that name dropped ones" in as_text(renamed)

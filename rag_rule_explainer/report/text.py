@@ -214,7 +214,7 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
 
 def _completeness(explanation: Explanation) -> str:
     passed = "passed the votes" if explanation.voted else ""
-    if explanation.miner.name == "grouped" and explanation.rules:
+    if any(finding.claim == "relative" for finding in explanation.rules):
         passed = passed or "was found"
         return f"no other rule of the kept sources {passed}; there may be rules that name dropped ones"
     if passed:
