@@ -26,11 +26,7 @@ def choose(settings: Settings, among: SourceSet) -> Choice:
     Raises TooManySources where the one asked for cannot finish, or no explanation could be read back;
     InvalidInput for a key of their metadata that no source has.
     """
-    if len(among) > MOST_SOURCES:
-        raise TooManySources(
-            f"{len(among):,} sources are more than the {MOST_SOURCES:,} of which an explanation "
-            "can be read back; retrieve fewer (a smaller top-k)"
-        )
+    _check_read_back(among)
     limits, noise, pinned = settings.limits, settings.noise, len(among.pinned)
     choice = Choice("exact", _subsets(among), limits, noise.min_confidence, noise.samples, pinned=pinned)
     sources = among.lattice.size
@@ -52,9 +48,10 @@ def choose(settings: Settings, among: SourceSet) -> Choice:
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> Choice:
     """How one rule over these sources is tried: on all its subsets, or on random ones.
 
-    Raises TooManySources where all were asked for and are too many, InvalidInput for a minimum
-    confidence.
+    Raises TooManySources where all were asked for and are too many, or no explanation could be read back,
+    InvalidInput for a minimum confidence.
     """
+    _check_read_back(among)
     limits, samples = settings.limits, settings.noise.samples
     if settings.noise.min_confidence < 1:
         raise InvalidInput(
@@ -164,6 +161,14 @@ def _with_a_share(choice: Choice, settings: Settings, sources: int) -> Choice:
         return choice
     capped = f"{reason}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
     return replace(choice, reason=capped, limits=replace(choice.limits, replays=AUTO_REPLAYS))
+
+
+def _check_read_back(among: SourceSet) -> None:
+    if len(among) > MOST_SOURCES:
+        raise TooManySources(
+            f"{len(among):,} sources are more than the {MOST_SOURCES:,} of which an explanation "
+            "can be read back; retrieve fewer (a smaller top-k)"
+        )
 
 
 def _check_finishes(sources: int) -> None:

@@ -4,7 +4,7 @@ An Explanation read back from JSON is untrusted text like any other: sizes and t
 nothing in it is executed or fetched.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
@@ -146,21 +146,45 @@ def complaints(explanation: Explanation) -> Iterator[str]:
         yield "it is marked complete, but something is left open"
     if not all(ids.issuperset(seen.kept) for seen in (*explanation.probes, *explanation.witnesses)):
         yield "a probe kept a source that there is not"
+    if not all(map(ids.issuperset, _also_named(explanation))):
+        yield "a source is named that there is not"
     yield from _complaints_of_ties(explanation)
     for kind, rules in (
         (RuleKind.RETENTION, explanation.retention_rules),
         (RuleKind.OMISSION, explanation.omission_rules),
     ):
-        if any(rule.kind is not kind for rule in rules):
-            yield f"a rule of another kind stands among those of {kind.value}"
-        elif any(rule.condition != explanation.predicates.get(kind) for rule in rules):
-            yield "a rule has another condition than its kind"
-        elif not all(ids.issuperset({*rule.sources, *rule.kept}) for rule in rules):
-            yield "a rule names a source that there is not"
-        elif any(rule.kept and not set(rule.kept) >= set(rule.sources) for rule in rules):
-            yield "a rule names a source that it is not relative to"
-        else:
-            yield from _complaints_of(explanation, kind, rules)
+        wrong = _wrong_at_first_sight(explanation, kind, rules, ids)
+        yield from [wrong] if wrong else _complaints_of(explanation, kind, rules)
+
+
+def _wrong_at_first_sight(
+    explanation: Explanation, kind: RuleKind, rules: Sequence[Finding], ids: Set[str]
+) -> str:
+    """What makes it idle to look at these rules one by one."""
+    condition = explanation.predicates.get(kind)
+    wrong: Mapping[str, Callable[[Finding], object]] = {
+        f"a rule of another kind stands among those of {kind.value}": lambda rule: rule.kind is not kind,
+        "a rule has another condition than its kind": lambda rule: rule.condition != condition,
+        "a rule names a source that there is not": lambda rule: not ids >= {*rule.sources, *rule.kept},
+        "a rule is about all other sources, and does not say other than which": lambda rule: (
+            rule.with_others and not (rule.kept and rule.claim in {"relative", "unverified"})
+        ),
+        "a rule is relative to a source twice": lambda rule: len({*rule.kept}) != len(rule.kept),
+        "a rule names a source that it is not relative to": lambda rule: (
+            rule.kept and not {*rule.kept} >= {*rule.sources}
+        ),
+    }
+    if len({frozenset(rule.sources) for rule in rules}) != len(rules):
+        return "a rule stands there twice"
+    return next((told for told, is_so in wrong.items() if any(map(is_so, rules))), "")
+
+
+def _also_named(explanation: Explanation) -> Iterator[Collection[str]]:
+    """The ids in what is neither a probe nor a rule."""
+    yield from (witness.sources for witness in explanation.witnesses)
+    yield from (change.sources for change in explanation.counterfactuals)
+    yield from (entry.kept for entry in explanation.unresolved)
+    yield from ((index.source, *index.tied) for index in explanation.importance)
 
 
 def _complaints_of_ties(explanation: Explanation) -> Iterator[str]:
@@ -177,10 +201,11 @@ def _complaints_of_ties(explanation: Explanation) -> Iterator[str]:
         splits(of_source, named) for rule in explanation.rules for named in (rule.sources, rule.kept)
     ):
         yield "a rule names a source without those that are tied to it"
+    for named in (*explanation.rules, *explanation.counterfactuals):
+        if {*named.tied} != {of_source[each].sources for each in named.sources if each in of_source}:
+            yield "other sources are said to be tied than are"
     for rule in explanation.rules:
-        if {*rule.tied} != {of_source[each].sources for each in rule.sources if each in of_source}:
-            yield "a rule says that other sources are tied than are"
-        elif rule.tied_beside != len(explanation.ties) - len(rule.tied):
+        if rule.tied_beside != len(explanation.ties) - len(rule.tied):
             yield "a rule counts other ties than there are"
 
 
@@ -204,7 +229,7 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
         if not bits.keys() >= set(rule.sources):
             yield "a rule names a pinned source"
             continue
-        antecedent = mask(rule.sources)
+        antecedent = mask(rule.sources) | rule.with_others * lattice.complement(mask(rule.kept))
         if len(set(rule.sources)) != len(rule.sources):
             yield "a rule names a source twice"
         counts = rule.observed, rule.broken
@@ -214,7 +239,7 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
             yield "a rule counts more subsets than there are, or fewer than none"
         if rule.proved and explanation.voted:
             yield "a rule is marked proved where verdicts were come by by votes"
-        if rule.proved and evidence.broken(antecedent):
-            yield "a rule marked proved is broken by a probe"
-        if rule.claim == "tested" and not explanation.voted and evidence.broken(antecedent):
-            yield "a rule marked tested is broken by a probe"
+        if rule.broken and rule.claim != "confident":
+            yield f"a rule marked {rule.claim} was seen to break"
+        if rule.claim != "confident" and not explanation.voted and evidence.broken(antecedent):
+            yield f"a rule marked {rule.claim} is broken by a probe"

@@ -62,14 +62,15 @@ class Account:
     def finding(self, claim: Claim, claimed: Set[Mask]) -> Finding:
         """One claim with its evidence; ``claimed``: the antecedents of all."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
+        speaks_of = claim.hangs_on[0]
         return Finding(
             kind=self.kind,
             sources=self.sources.ids_of(claim.antecedent),
             condition=self.condition,
             claim=self._status(claim),
-            observed=evidence.observed(claim.antecedent),
-            broken=evidence.broken(claim.antecedent),
-            applicable=evidence.applicable(claim.antecedent),
+            observed=evidence.observed(speaks_of),
+            broken=evidence.broken(speaks_of),
+            applicable=evidence.applicable(speaks_of),
             draws=claim.draws,
             sampling=self._sampling(claim),
             minimal=self._is_minimal(claim.antecedent, claimed),

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import count
 
 from .assembly import Assembly
@@ -175,18 +174,20 @@ class Inquiry:
     async def _drive(self) -> None:
         await drive(
             tuple(self._strands),
-            self._probe if self.announcer is None else partial(self._watched_probe, self.announcer),
+            self._probe if self.announcer is None else self._probe_if_wanted,
             self.limiter.size,
             stop=self._stop,
             told=self._announce,
             lockstep=self.settings.lockstep,
         )
 
-    async def _watched_probe(self, announcer: Announcer, search: RuleSearch, mask: Mask) -> Verdict:
-        await announcer.open.wait()
-        if self._prober.stop_reason:
-            raise LimitReached(self._prober.stop_reason)
-        return await self._probe(search, mask)
+    async def _probe_if_wanted(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
+        """Once more is waited for, where somebody watches. Raises LimitReached after a stop meanwhile."""
+        if self.announcer is not None:
+            await self.announcer.open.wait()
+            if self._prober.stop_reason:
+                raise LimitReached(self._prober.stop_reason)
+        return await self._probe(search, mask, way)
 
     def _announce(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
         if self.announcer is not None:
@@ -265,7 +266,7 @@ class Inquiry:
         return probe.judgement.verdict
 
     async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
-        return await self._probe(search, mask, self._polling.poll)
+        return await self._probe_if_wanted(search, mask, self._polling.poll)
 
     def _tell(self, told: RuleSearch | None = None, *, done: bool = False) -> None:
         """``told``: the search that is about to be told a verdict, which it still counts as waiting."""

@@ -92,7 +92,7 @@ class Announcer:
             reported = {self.sources.mask_of(f.sources): f for f in rules if f.kind is account.kind}
             for antecedent, finding in reported.items():
                 _, before = told.get(antecedent, (None, None))
-                if before is None or (before.claim, before.minimal) != (finding.claim, finding.minimal):
+                if before is None or _rests_on(before) != _rests_on(finding):
                     self._tell(Update(finding, probes))
             self._withdraw(account, told, reported.keys(), probes)
 
@@ -106,18 +106,22 @@ class Announcer:
         claimed = {claim.antecedent for claim in claims}
         for claim in claims:
             before, _ = told.get(claim.antecedent, (None, None))
-            if claim == before or (before is None and not self._is_ripe(claim, account)):
+            if claim == before or (before is None and not self._is_ripe(claim, claimed, account)):
                 continue
             finding = account.finding(claim, claimed)
             told[claim.antecedent] = claim, finding
             self._tell(Update(finding, probes))
         self._withdraw(account, told, claimed, probes)
 
-    def _is_ripe(self, claim: Claim, account: Account) -> bool:
+    def _is_ripe(self, claim: Claim, claimed: Set[Mask], account: Account) -> bool:
         if claim.status == "unverified" and claim.antecedent == account.search.lattice.full:
             return False  # that the condition holds to begin with is no news
+        if not self.settings.minimal:
+            return True
+        if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
+            return False
         within_batch = claim.status == "relative" and bool(self.choice.batches)
-        if not (claim.status == "proved" or within_batch) or not self.settings.minimal:
+        if not (claim.status == "proved" or within_batch):
             return True
         smaller = account.search.lattice.one_fewer(claim.antecedent)
         return all(map(account.evidence.is_broken, smaller))
@@ -130,17 +134,23 @@ class Announcer:
         probes: int,
     ) -> None:
         for antecedent in [each for each in told if each not in standing]:
-            _, finding = told.pop(antecedent)
-            seen = account.evidence
-            if seen.is_broken(antecedent):
+            claim, finding = told.pop(antecedent)
+            seen, own = account.evidence, claim.hangs_on[0]
+            if seen.is_broken(own):
                 why = "seen to break"
             elif any(other & antecedent == other for other in standing):
                 why = "a smaller one stands in its place"
-            else:
+            elif self._lacks_a_verdict(account.search, antecedent):
                 why = "not every subset that it was to be tried on has a verdict"
-            counts = seen.observed(antecedent), seen.broken(antecedent)
+            else:
+                why = "not found again once votes had overruled what it followed from"
+            counts = seen.observed(own), seen.broken(own)
             now = replace(finding, claim="unverified", observed=counts[0], broken=counts[1])
             self._tell(Update(now, probes, why))
+
+    def _lacks_a_verdict(self, search: RuleSearch, antecedent: Mask) -> bool:
+        unknown = (mask for mask, verdict in search.verdicts.items() if verdict is Verdict.UNKNOWN)
+        return any(search.kind.subset(search.lattice, m) & antecedent == antecedent for m in unknown)
 
     def _account(self, strand: Strand) -> Account:
         looks = self.choice.sees_everything, self.choice.finds_all
@@ -151,3 +161,8 @@ class Announcer:
             self._updates.append(update)
             self.news.set()
             self.open.clear()
+
+
+def _rests_on(finding: Finding) -> tuple[object, ...]:
+    """All but the counts, which grow as long as anything is asked."""
+    return finding.claim, finding.minimal, finding.draws, finding.sampling, finding.kept

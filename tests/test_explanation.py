@@ -129,6 +129,33 @@ FORGED: dict[str, Callable[[Any], object]] = {
         probes=[],
     ),
     "a witness from nowhere": lambda saved: saved["witnesses"][0].update(kept=["D9"]),
+    "a witness against what is relative": lambda saved: saved.update(
+        retention_rules=[{**rule_of(saved), "claim": "relative", "kept": ["D1", "D2"]}],
+        witnesses=[{"kind": "retention", "sources": ["D1"], "kept": ["D1"], "answer": "no"}],
+        probes=[],
+    ),
+    "what broke and is unverified": lambda saved: rule_of(saved).update(
+        claim="unverified", observed=3, broken=1
+    ),
+    "what broke by votes and is voted": lambda saved: (
+        saved["settings"]["noise"].update(samples=9),
+        rule_of(saved).update(claim="voted", observed=3, broken=1),
+        saved.update(omission_rules=[]),
+    ),
+    "relative to one twice": lambda saved: rule_of(saved).update(claim="relative", kept=["D1", "D1"]),
+    "a rule twice": lambda saved: saved["retention_rules"].append(
+        {**rule_of(saved), "claim": "unverified"}
+    ),
+    "a change of nobody": lambda saved: saved["counterfactuals"][0].update(sources=["D9"]),
+    "a change with ties that there are not": lambda saved: saved["counterfactuals"][0].update(
+        tied=[["D1", "D2"]]
+    ),
+    "an index of nobody": lambda saved: saved["importance"][0].update(source="D9"),
+    "an index with nobody": lambda saved: saved["importance"][0].update(tied=["D9"]),
+    "a witness against nobody": lambda saved: saved["witnesses"][0].update(sources=["D9"]),
+    "nobody is left open": lambda saved: saved.update(
+        complete=False, unresolved=[{"kind": "retention", "kept": ["D9"], "reason": "down"}]
+    ),
     "proved by votes": lambda saved: saved["settings"]["noise"].update(samples=9),
 }
 

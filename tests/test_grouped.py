@@ -14,6 +14,7 @@ from rag_rule_explainer import (
     contains,
     diff,
 )
+from rag_rule_explainer.records import MinerRecord
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.noisy import PAIR, THREE, Truth, study
@@ -96,6 +97,29 @@ def test_stopped_anywhere_what_is_said_is_unverified_or_true(replays: int) -> No
         return
     assert "not complete" in as_text(explanation)
     assert str(replays) in explanation.stop_reason
+
+
+def test_the_later_it_is_stopped_the_smaller_is_what_a_rule_is_known_to_be_in() -> None:
+    rules = ({"D2", "D7"}, {"D15"})
+    replay = ScriptedReplay(lambda shown: "yes" if any(rule <= shown for rule in rules) else "no")
+    smallest = [20, 20]
+    for replays in range(3, 130, 12):
+        explainer = Explainer(
+            replay,
+            predicate=contains("yes"),
+            rules="retention",
+            miner="grouped",
+            limits=Limits(replays=replays),
+            concurrency=1,
+        )
+        explanation = explainer.explain("?", sources(20), baseline="yes")
+        assert "of 1 groups" not in str(explanation)
+        found = [set(rule.sources) for rule in explanation.rules]
+        for place, rule in enumerate(rules):
+            size = min(len(each) for each in found if rule <= each)
+            assert size <= smallest[place], (replays, explanation)
+            smallest[place] = size
+    assert smallest == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -208,3 +232,10 @@ def test_a_key_that_no_source_has_is_refused_with_those_there_are() -> None:
     explainer = Explainer(pair("0.1"), granularity="documnt")
     with pytest.raises(InvalidInput, match=r"'documnt'.*'document', 'domain'"):
         explainer.explain("?", chunks(2, 2))
+
+
+def test_whatever_the_miner_is_said_to_be_relative_rules_are_not_all_there_are() -> None:
+    explainer = Explainer(pair("D8", "D44"), predicate=contains("postponed"), miner="grouped")
+    explanation = explainer.explain("?", sources(50))
+    renamed = explanation.model_copy(update={"miner": MinerRecord("exact", "of another's making")})
+    assert "there may be rules that name dropped ones" in as_text(renamed)

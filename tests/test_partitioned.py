@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from rag_rule_explainer import (
     Explainer,
@@ -173,3 +174,17 @@ def test_a_key_that_nobody_has_and_a_batch_of_too_many() -> None:
     many = [Source(f"D{place}", "text", {"document": "one"}) for place in range(21)]
     with pytest.raises(TooManySources, match="a batch by document has 21 sources"):
         partitioned(pair("D1"), partition="document").explain("?", many)
+
+
+def test_a_saved_rule_that_goes_with_others_is_held_against_what_it_says() -> None:
+    explainer = partitioned(pair("D3", "D14"), partition=Partition(10, "retained"), rules="retention")
+    explanation = explainer.explain("?", sources(20))
+    rule = explanation.retention_rules[0]
+    assert (rule.with_others, rule.observed, rule.broken, rule.applicable) == (True, 512, 0, 512)
+    saved = explanation.model_dump(mode="json")
+    saved["retention_rules"][0]["with_others"] = False
+    with pytest.raises(ValidationError, match="a rule counts other subsets than there are"):
+        Explanation.model_validate(saved)
+    saved["retention_rules"][0].update(with_others=True, kept=[])
+    with pytest.raises(ValidationError, match="does not say other than which"):
+        Explanation.model_validate(saved)

@@ -126,6 +126,40 @@ def test_a_grouped_search_closes_in_on_its_rules() -> None:
     assert {rule.sources for rule in explanation.rules} == {("D8", "D44")}
 
 
+def of_several(ids: frozenset[str]) -> str:
+    return "yes" if any(rule <= ids for rule in ({"D2", "D7"}, {"D19"}, {"D30", "D31"})) else "no"
+
+
+def test_what_a_grouped_search_has_come_down_to_stands_until_it_is_smaller() -> None:
+    """The last round begins with all that was kept, which is larger than the rules of the one before."""
+    stream = explainer(ScriptedReplay(of_several), miner="grouped").stream("?", sources(40))
+    updates, explanation = parted(list(stream))
+    withdrawn = [update for update in updates if update.withdrawn]
+    assert {update.withdrawn for update in withdrawn} == {"a smaller one stands in its place"}
+    fallen = [(update.finding.kind, update.finding.sources) for update in withdrawn]
+    assert len(fallen) == len(set(fallen))
+    assert not reported(explanation).keys() & set(fallen)
+
+
+def test_a_grouped_search_tells_how_its_rules_were_tried_in_the_end() -> None:
+    stream = explainer(ScriptedReplay(of_several), miner="grouped").stream("?", sources(40))
+    updates, explanation = parted(list(stream))
+    last = {(each.finding.kind, each.finding.sources): each.finding.sampling for each in updates}
+    assert all("by itself with them" in rule.sampling for rule in explanation.rules)
+    for rule in explanation.rules:
+        assert last[rule.kind, rule.sources] == rule.sampling
+
+
+def test_nothing_is_put_to_the_vote_before_the_next_update_is_asked_for() -> None:
+    replay = of_the_pair()
+    fields: dict[str, Any] = {"miner": "exact", "rules": "retention", "noise": Noise(samples=3)}
+    told = explainer(replay, **fields, concurrency=1).stream("?", sources(50)[5:11] + sources(50)[42:44])
+    for update in told:
+        paid = len(replay.calls)
+        time.sleep(0.02)
+        assert len(replay.calls) == paid, update
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -167,6 +201,10 @@ def test_what_is_told_and_stands_is_what_is_reported(fields: dict[str, Any]) -> 
         told = list(explainer(ScriptedReplay(script), retries=0, **fields).stream("?", sources(6)))
         updates, explanation = parted(told)
         assert standing(updates) == reported(explanation)
+        failed = any(isinstance(answer, Exception) for answer in answers.values())
+        for update in updates:
+            # Of what did not fall it is said that something has no verdict only where something has none.
+            assert failed or not update.withdrawn.startswith("not every subset"), update
         strength = ["unverified", "relative", "tested", "confident", "voted", "proved"]
         claims: dict[Rule, str] = {}
         for update in updates:

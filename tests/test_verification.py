@@ -291,6 +291,10 @@ def test_what_names_no_rule_is_refused_before_anything_is_asked(
 
 
 def test_what_cannot_be_verified_is_refused() -> None:
+    many = of_the_pair()
+    with pytest.raises(TooManySources, match="10,001 sources are more than"):
+        explainer(many).verify(PAIR, "retention", "?", sources(10_001))
+    assert many.calls == []
     with pytest.raises(TooManySources, match="2\\^28 subsets"):
         explainer(of_the_pair(), miner="exact").verify(PAIR, "retention", "?", sources(30))
     share = explainer(of_the_pair(), noise=Noise(min_confidence=0.9))

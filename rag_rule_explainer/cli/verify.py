@@ -122,7 +122,8 @@ def verify(  # noqa: PLR0913, PLR0917 -- one parameter an option
 ) -> None:
     """Check one rule: whether it holds on all subsets that it speaks about, or where it breaks.
 
-    Above 8 other sources it is tested on random ones, and what that guarantees is stated.
+    Above 8 other sources, or 20 where the offline reader answers, it is tested on random ones, and what
+    that guarantees is stated.
 
     Exit code 0: it held; 1: it breaks, and a witness is shown; 2: bad input; 3: undecided, because the
     search was stopped or a subset has no verdict.

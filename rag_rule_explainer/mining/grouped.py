@@ -106,7 +106,7 @@ class _Search:
         self.beside: tuple[Mask, ...] = (0,)
         # What the round can claim so far, and what the one before it came to.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
-        self.coarser: tuple[Claim, ...] = ()
+        self.before: tuple[Claim, ...] = ()
         self.stop = ""
 
     def run(self) -> Mining:
@@ -115,13 +115,15 @@ class _Search:
             rules = yield from self.mined()
             self.found = lambda rules=rules: rules
             if self.is_last and (yield from self.spoilt(rules)):
+                self.before, self.found = self.claims(), tuple
                 self.beside = (0, self.dropped)
                 rules = yield from self.mined()
                 self.found = lambda rules=rules: rules
             divided = None if self.is_last else self.divided(rules)
             if divided is None:
                 break
-            self.coarser = tuple(map(self.unverified, rules))
+            coarse = tuple(map(self.unverified, rules))
+            self.before = (*coarse, *self.beyond(coarse))
             self.groups, self.found = divided, tuple
         self.is_last = True
         if self.stop:
@@ -224,9 +226,21 @@ class _Search:
         return (first, group ^ first) if first != group else (group,)
 
     def claims(self) -> tuple[Claim, ...]:
-        found = tuple(map(self.stated, self.found())) if self.is_last else ()
-        unbroken = (claim for claim in found or self.coarser if not self.is_broken(claim.antecedent))
-        return tuple(sorted(unbroken, key=lambda claim: smallest_first(claim.antecedent)))
+        found = self.unbroken(map(self.stated, self.found()) if self.is_last else ())
+        above = self.unbroken(self.beyond(claim for claim in found if claim.status != "unverified"))
+        claims = {claim.antecedent: claim for claim in (*found, *above)}
+        return tuple(claims[antecedent] for antecedent in sorted(claims, key=smallest_first))
+
+    def beyond(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
+        """What was claimed before and contains none of these: a round that has not come down to it, or
+        has no verdict on it, leaves it as true as it was."""
+        smaller = [rule.rule for rule in rules]
+        return tuple(
+            claim for claim in self.before if not any(rule.subsumes(claim.rule) for rule in smaller)
+        )
+
+    def unbroken(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+        return tuple(claim for claim in claims if not self.is_broken(claim.antecedent))
 
     def is_broken(self, antecedent: Mask) -> bool:
         return any(antecedent & broken == antecedent for broken in self.broken)
@@ -267,4 +281,6 @@ class _Search:
         return f"{sources} {done}" + (f", and by itself with them {other}" if held else "")
 
     def _of_groups(self) -> str:
-        return f"of {len(self.groups.masks)} groups of sources, each retained or left out as a whole"
+        count = len(self.groups.masks)
+        groups = f"{count} groups of sources, each" if count > 1 else "all sources as one group,"
+        return f"of {groups} retained or left out as a whole"

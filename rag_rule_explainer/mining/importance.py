@@ -37,15 +37,18 @@ def powers(lattice: Lattice, minimal_rules: Iterable[Mask]) -> tuple[Power, ...]
     """The indices of every unit, first unit first, of the game whose minimal winners are the rules."""
     rules = tuple(minimal_rules)
     named = [unit for unit in range(lattice.size) if any(rule & lattice.bit(unit) for rule in rules)]
-    if len(named) > FAMILY_LIMIT:
-        return _estimated(lattice, rules)
     smaller = Lattice(len(named))
     place = {unit: number for number, unit in enumerate(named)}
     among_named = [smaller.mask(place[unit] for unit in lattice.units(rule)) for rule in rules]
-    valid = up_closure(family(among_named, smaller.size), smaller.size)
-    known = {unit: _power(smaller, valid, place[unit]) for unit in named}
+    of_named = _estimated if smaller.size > FAMILY_LIMIT else _exact
+    known = dict(zip(named, of_named(smaller, among_named), strict=True))
     nothing = Power(Fraction(0), Fraction(0))
     return tuple(known.get(unit, nothing) for unit in range(lattice.size))
+
+
+def _exact(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
+    valid = up_closure(family(rules, lattice.size), lattice.size)
+    return tuple(_power(lattice, valid, unit) for unit in range(lattice.size))
 
 
 def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:

@@ -121,10 +121,11 @@ class TestClaims:
     def test_a_smaller_share_is_weaker_and_fewer_draws_are_not(self) -> None:
         a = claimed(self.PROVED, "tested", observed=4)
         fewer = claimed(self.PROVED, "tested", observed=2)
-        failing = claimed(self.PROVED, "tested", observed=3, broken=1)
         assert diff(a, fewer).changes == ()
-        assert [change.what for change in diff(a, failing).changes] == ["weakened"]
-        assert [change.what for change in diff(failing, a).changes] == ["strengthened"]
+        whole = claimed(self.PROVED, "confident", observed=4)
+        failing = claimed(self.PROVED, "confident", observed=3, broken=1)
+        assert [change.what for change in diff(whole, failing).changes] == ["weakened"]
+        assert [change.what for change in diff(failing, whole).changes] == ["strengthened"]
 
     def test_a_part_of_a_rule_that_rests_on_less(self) -> None:
         part = self.PROVED.retention_rules[0]

@@ -379,7 +379,7 @@ def forged_explanation() -> Explanation:
         update={
             "miner": MinerRecord(HOSTILE, HOSTILE),
             "stop_reason": HOSTILE,
-            "importance": (Importance(RuleKind.OMISSION, HOSTILE, 0.5, 0.5),),
+            "importance": (Importance(RuleKind.OMISSION, made.sources[0].id, 0.5, 0.5),),
             "spent": Spent({HOSTILE: 1}),
             "retention_rules": tuple(
                 replace(finding, claim="tested", sampling=HOSTILE) for finding in made.retention_rules
