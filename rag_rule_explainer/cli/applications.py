@@ -55,14 +55,14 @@ def application_explainer(
     predicate, omission = predicates
     return integration.explainer(
         application,
-        str(request.app),
+        str(request.subject.app),
         predicate=predicate,
         omission_predicate=omission,
         settings=settings,
         progress=progress,
-        scope=request.scope,
-        on_new_query=request.on_new_query,
-        on_no_retrieval=request.on_no_retrieval,
+        scope=request.recording.scope,
+        on_new_query=request.recording.on_new_query,
+        on_no_retrieval=request.recording.on_no_retrieval,
     )
 
 
@@ -70,16 +70,16 @@ def application_input(
     integration: Integration, request: Request, question: str | None
 ) -> tuple[Any, str]:
     """What the application is given, and the question in it."""
-    if request.input is not None:
+    if request.subject.input is not None:
         try:
-            given = json.loads(request.input)
+            given = json.loads(request.subject.input)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"--input is not JSON: {error}") from error
         return given, integration.question_in(given) if question is None else question
     if question is None:
         raise InvalidInput("there is no question; give one with --question, or the whole --input as JSON")
-    if request.input_key is None:
+    if request.subject.input_key is None:
         return question, question
-    if request.input_key == "messages":
+    if request.subject.input_key == "messages":
         return {"messages": [{"role": "user", "content": question}]}, question
-    return {request.input_key: question}, question
+    return {request.subject.input_key: question}, question

@@ -21,6 +21,7 @@ from ..printable import amount
 from ..probing.judging import described
 from ..probing.retries import Retries
 from ..report import lines
+from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import Source, SourceSet
 from .applications import application_explainer, application_input, load_application
@@ -28,13 +29,13 @@ from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
 from .models import KEY, UnaskedJudge, chat_model_replay, offline_replay
+from .options import ASK_ABOVE
 from .requests import Request
 from .sources import load
 from .terminal import print_json, print_lines, say
 
-ASK_ABOVE = 300
-"""Replays of a paid model that nobody is asked about."""
-
+NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
+"""The ids in a rule, and its kind."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 """The condition of retention rules, and that of omission rules where it is one of its own."""
 
@@ -46,12 +47,12 @@ def explain(request: Request, settings: Settings) -> None:
     said_of(explanation, settings)
 
 
-def asked(request: Request, settings: Settings) -> Any:
-    """What comes of asking the explainer: an Explanation, or a Verification of the request's rule."""
-    predicates = _predicates(request, request.judge.judge())
-    incident = None if request.baseline is None else load_incident(request.baseline)
-    of_kind = _of_application if request.app is not None else _of_sources
-    return of_kind(request, settings, predicates, incident)
+def asked(request: Request, settings: Settings, rule: NamedRule | None = None) -> Any:
+    """What comes of asking the explainer: an Explanation, or the Verification of a rule."""
+    predicates = _predicates(request, request.condition.judge.judge())
+    incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
+    of_kind = _of_application if request.subject.app is not None else _of_sources
+    return of_kind(request, settings, predicates, incident, rule)
 
 
 def said_of(explanation: Explanation, settings: Settings) -> None:
@@ -63,38 +64,44 @@ def said_of(explanation: Explanation, settings: Settings) -> None:
         raise typer.Exit(130)
 
 
-def _entry(explainer: Any, request: Request) -> Callable[..., Any]:
-    return explainer.explain if request.rule is None else partial(explainer.verify, *request.rule)
+def _entry(explainer: Any, rule: NamedRule | None) -> Callable[..., Any]:
+    return explainer.explain if rule is None else partial(explainer.verify, *rule)
 
 
 def _predicates(request: Request, judge: Judge | None) -> Predicates:
-    bench = request.judge.bench(judge)
-    omission = request.omission_predicate
-    return parsed(request.predicate, bench), None if omission is None else parsed(omission, bench)
+    bench = request.condition.judge.bench(judge)
+    retention, omission = request.condition.written
+    return parsed(retention, bench), None if omission is None else parsed(omission, bench)
 
 
 def _of_sources(
-    request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
+    request: Request,
+    settings: Settings,
+    predicates: Predicates,
+    incident: Incident | None,
+    rule: NamedRule | None,
 ) -> Any:
-    question = request.question or (incident.question if incident else None)
+    question = request.subject.question or (incident.question if incident else None)
     if question is None:
         raise InvalidInput("there is no question; give one with --question")
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
     units = source_set.lattice.size
-    if request.rule is None:
+    if rule is None:
         choice = choose(settings, source_set)
     else:
-        choice = choose_to_verify(settings, source_set, source_set.mask_of(request.rule[0]))
-    if request.model is None:
+        choice = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
+    if request.asking.model is None:
         replay = offline_replay
     else:
-        replay = chat_model_replay(request.model, request.base_url, request.temperature)
+        replay = chat_model_replay(
+            request.asking.model, request.asking.base_url, request.asking.temperature
+        )
         replays = choice.worst_case(units)
         # A cap counts retries too.
         retries = 0 if replays == choice.limits.replays else Retries.of(settings.retries).most
-        _agree_on_cost(replays, retries, yes=request.yes)
+        _agree_on_cost(replays, retries, yes=request.asking.yes)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
@@ -104,32 +111,32 @@ def _of_sources(
             progress=bar,
         )
         try:
-            return _entry(explainer, request)(
+            return _entry(explainer, rule)(
                 question, sources, incident.answer if incident else None, pinned=pinned
             )
         except BaselineFailed as error:
-            raise error if request.model is None else _without_answer(request, error) from error
+            raise error if request.asking.model is None else _without_answer(request, error) from error
 
 
 def estimate(request: Request, settings: Settings, assuming: Assuming) -> None:
     """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
-    judge = None if request.judge_model is None else UnaskedJudge(request.judge_model)
+    judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
-    if request.app is None:
-        if request.question is None:
+    if request.subject.app is None:
+        if request.subject.question is None:
             raise InvalidInput("there is no question; give one with --question")
-        sources = _sources(request, request.question, None)
+        sources = _sources(request, request.subject.question, None)
         explainer = Explainer(
             predicate=predicates[0], omission_predicate=predicates[1], settings=settings
         )
         estimated = explainer.estimate(
-            request.question, sources, pinned=request.pinned, assuming=assuming
+            request.subject.question, sources, pinned=request.subject.pinned_ids, assuming=assuming
         )
     else:
         integration, application, given, documents = _application(request, None)
         explainer = application_explainer(integration, application, request, settings, predicates, None)
         estimated = explainer.estimate(
-            given, documents=documents, pinned=request.pinned, assuming=assuming
+            given, documents=documents, pinned=request.subject.pinned_ids, assuming=assuming
         )
     if request.json:
         print_json(json.dumps(asdict(estimated), indent=2))
@@ -141,23 +148,23 @@ def _application(
     request: Request, incident: Incident | None
 ) -> tuple[Integration, Any, Any, list[Source] | None]:
     """What explains it, the application, its input, and the documents to serve it, if they are given."""
-    if request.app is None:
+    if request.subject.app is None:
         raise InvalidInput("there is no application; name one with --app")
-    asked = request.question or (incident.question if incident else None)
-    application = load_application(request.app)
-    integration = Integration.of(application, request.framework)
+    asked = request.subject.question or (incident.question if incident else None)
+    application = load_application(request.subject.app)
+    integration = Integration.of(application, request.subject.framework)
     given, question = application_input(integration, request, asked)
     documents = (
-        load(request.documents, question, None)
-        if request.documents is not None
+        load(request.subject.documents, question, None)
+        if request.subject.documents is not None
         else incident and incident.sources()
     )
     return integration, application, given, list(documents) if documents else None
 
 
 def _sources(request: Request, question: str, incident: Incident | None) -> SourceSet:
-    if request.sources is not None:
-        return load(request.sources, question, request.top_k)
+    if request.subject.sources is not None:
+        return load(request.subject.sources, question, request.subject.top_k)
     logged = None if incident is None else incident.sources()
     if logged is None:
         raise InvalidInput(
@@ -167,16 +174,20 @@ def _sources(request: Request, question: str, incident: Incident | None) -> Sour
 
 
 def _of_application(
-    request: Request, settings: Settings, predicates: Predicates, incident: Incident | None
+    request: Request,
+    settings: Settings,
+    predicates: Predicates,
+    incident: Incident | None,
+    rule: NamedRule | None,
 ) -> Any:
     integration, application, given, documents = _application(request, incident)
-    if not request.yes and settings.limits.replays is None:
+    if not request.asking.yes and settings.limits.replays is None:
         # How much it retrieves is not known yet, and every replay may cost.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
         say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
     with ProgressBar(keep=False) as bar:
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
-        return _entry(explainer, request)(
+        return _entry(explainer, rule)(
             given,
             documents=documents,
             pinned=_pinned(request, incident),
@@ -185,7 +196,7 @@ def _of_application(
 
 
 def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
-    return request.pinned or tuple(incident.pinned if incident else ())
+    return request.subject.pinned_ids or tuple(incident.pinned if incident else ())
 
 
 def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
@@ -200,9 +211,10 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
 
 
 def _without_answer(request: Request, error: BaselineFailed) -> BaselineFailed:
-    place = f" at {request.base_url}" if request.base_url else ""
+    asking = request.asking
+    place = f" at {asking.base_url}" if asking.base_url else ""
     return BaselineFailed(
-        f"the model {request.model}{place} does not answer; check that its endpoint is up, and --model, "
+        f"the model {asking.model}{place} does not answer; check that its endpoint is up, and --model, "
         f"--base-url and {KEY}: {described(error.__cause__ or error)}"
     )
 

@@ -32,7 +32,7 @@ from .options import (
     PriceOption,
     StoreUrl,
 )
-from .requests import parsed_prices, parsed_store
+from .searching import parsed_prices, parsed_store
 from .terminal import print_json, print_lines, unstyled
 
 EACH_ITS_OWN = "consistent-with"

@@ -13,10 +13,12 @@ from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
 from ..settings import MinerName, Rules
 from .conditions import SYNTAX
-from .explain import ASK_ABOVE
 from .frameworks import Framework
 from .models import KEY
 from .terminal import unstyled
+
+ASK_ABOVE = 300
+"""Replays of a paid model that nobody is asked about."""
 
 Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
 App = Annotated[
@@ -146,7 +148,6 @@ Sizes = Annotated[
 MaxRules = Annotated[
     int | None, typer.Option(min=1, help="sampled: end after so many of a kind; 20 if not given.")
 ]
-PricedModel = Annotated[str | None, typer.Option("--model", help="The model whose --price is taken.")]
 Model = Annotated[
     str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {KEY}.")
 ]

@@ -1,81 +1,82 @@
-"""What the command line asks for."""
+"""What the command line asks about, and whom: the options that are no settings, in groups."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import InvalidInput
-from ..probing.conduct import OnNoRetrieval
-from ..probing.gating import OnNewQuery
-from ..probing.prices import Price
-from ..probing.replaying import WantedScope
-from ..rules import RuleKind
-from ..storing.store import Store
-from .frameworks import Framework
 from .judges import JudgeOptions
+from .options import (
+    App,
+    BaselineFile,
+    BaseUrl,
+    Documents,
+    FrameworkOption,
+    Input,
+    InputKey,
+    Json,
+    JudgeBaseUrl,
+    JudgeModel,
+    JudgeSamples,
+    Model,
+    NewQuery,
+    NoRetrieval,
+    OmissionPredicate,
+    Pinned,
+    Predicate,
+    Question,
+    Reference,
+    ScopeOption,
+    Sources,
+    Temperature,
+    TopK,
+    Yes,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The options of ``rag-rules explain`` that are no settings. ``rule``: what ``verify`` asks about.
+class Subject:
+    """A question, and the sources or the application that answers it."""
 
-    Raises InvalidInput for options that exclude each other.
-    """
+    question: Question = None
+    sources: Sources = None
+    top_k: TopK = None
+    app: App = None
+    framework: FrameworkOption = None
+    input_key: InputKey = None
+    input: Input = None
+    documents: Documents = None
+    pinned: Pinned = None
 
-    question: str | None
-    sources: Path | None
-    top_k: int | None
-    app: str | None
-    framework: Framework | None
-    input_key: str | None
-    input: str | None
-    documents: Path | None
-    pinned: tuple[str, ...]
-    json: bool
-    baseline: Path | None = None
-    scope: WantedScope = "seen"
-    on_new_query: OnNewQuery | None = None
-    on_no_retrieval: OnNoRetrieval = "error"
-    predicate: str = "same-answer"
-    omission_predicate: str | None = None
-    judge_model: str | None = None
-    judge_base_url: str | None = None
-    judge_samples: int = 1
-    reference: Path | None = None
-    model: str | None = None
-    base_url: str | None = None
-    temperature: float | None = None
-    yes: bool = False
-    rule: tuple[tuple[str, ...], RuleKind] | None = None
+    @property
+    def pinned_ids(self) -> tuple[str, ...]:
+        """The ids of the sources that are always retained."""
+        return parsed_ids(self.pinned)
 
-    def __post_init__(self) -> None:
-        of_models = {"--base-url": self.base_url, "--temperature": self.temperature}
-        of_sources = {
-            "--sources": self.sources,
-            "--top-k": self.top_k,
-            "--model": self.model,
-            **of_models,
-        }
-        of_apps = {
-            "--framework": self.framework,
-            "--documents": self.documents,
-            "--input": self.input,
-            "--input-key": self.input_key,
-            "--on-new-query": self.on_new_query,
-        }
-        excluded = of_apps if self.app is None else of_sources
-        for option, value in excluded.items():
-            if value is not None:
-                told = "goes with --app only" if self.app is None else "does not go with --app"
-                raise InvalidInput(f"{option} {told}; leave one of them out")
-        for option, value in of_models.items():
-            # Otherwise the offline reader would answer, and whoever named an endpoint take it for that.
-            if value is not None and self.model is None:
-                raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
-        if self.input is not None and self.input_key is not None:
-            raise InvalidInput("--input is the whole input; leave --input-key out")
-        self.judge.check((self.predicate, self.omission_predicate))
-        if self.question is not None and not self.question.strip():
-            raise InvalidInput("the question is empty; give one with --question")
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The run that is explained: a logged one, and how an application is replayed."""
+
+    baseline: BaselineFile = None
+    scope: ScopeOption = "seen"
+    on_new_query: NewQuery = None
+    on_no_retrieval: NoRetrieval = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What rules are about, and who judges it."""
+
+    predicate: Predicate = "same-answer"
+    omission_predicate: OmissionPredicate = None
+    judge_model: JudgeModel = None
+    judge_base_url: JudgeBaseUrl = None
+    judge_samples: JudgeSamples = 1
+    reference: Reference = None
+
+    @property
+    def written(self) -> tuple[str, str | None]:
+        """The predicates, as they were given."""
+        return self.predicate, self.omission_predicate
 
     @property
     def judge(self) -> JudgeOptions:
@@ -83,44 +84,66 @@ class Request:
         return JudgeOptions(self.judge_model, self.judge_base_url, self.judge_samples, self.reference)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The model that reads the sources, and whether it may cost."""
+
+    model: Model = None
+    base_url: BaseUrl = None
+    temperature: Temperature = None
+    yes: Yes = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a command is asked for.
+
+    Raises InvalidInput for options that exclude each other.
+    """
+
+    subject: Subject
+    recording: Recording
+    condition: Condition
+    asking: Asking
+    json: Json = False
+
+    def __post_init__(self) -> None:
+        subject, asking = self.subject, self.asking
+        of_models = {"--base-url": asking.base_url, "--temperature": asking.temperature}
+        of_sources = {
+            "--sources": subject.sources,
+            "--top-k": subject.top_k,
+            "--model": asking.model,
+            **of_models,
+        }
+        of_apps = {
+            "--framework": subject.framework,
+            "--documents": subject.documents,
+            "--input": subject.input,
+            "--input-key": subject.input_key,
+            "--on-new-query": self.recording.on_new_query,
+        }
+        excluded = of_apps if subject.app is None else of_sources
+        for option, value in excluded.items():
+            if value is not None:
+                told = "goes with --app only" if subject.app is None else "does not go with --app"
+                raise InvalidInput(f"{option} {told}; leave one of them out")
+        for option, value in of_models.items():
+            # Otherwise the offline reader would answer, and whoever named an endpoint take it for that.
+            if value is not None and asking.model is None:
+                raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
+        if subject.input is not None and subject.input_key is not None:
+            raise InvalidInput("--input is the whole input; leave --input-key out")
+        self.condition.judge.check(self.condition.written)
+        if subject.question is not None and not subject.question.strip():
+            raise InvalidInput("the question is empty; give one with --question")
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the offline reader answers, which nobody pays for."""
+        return self.asking.model is None and self.subject.app is None
+
+
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
     """Ids as written: separated by commas, in one option or several."""
     return tuple(each.strip() for ids in given or () for each in ids.split(",") if each.strip())
-
-
-def parsed_duplicates(similarity: float | None, *, merged: bool) -> bool | float:
-    """Whether near-duplicates are tied, and from which similarity on. Raises InvalidInput."""
-    if similarity is not None and not merged:
-        raise InvalidInput("--similarity is about near-duplicates; say --merge-duplicates with it")
-    return merged if similarity is None else similarity
-
-
-def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
-    """Prices as written: ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
-    if not given:
-        return None
-    return dict(map(_parsed_price, given))
-
-
-def _parsed_price(written: str) -> tuple[str, Price]:
-    model, equals, amounts = written.rpartition("=")
-    try:
-        prices = [float(amount) for amount in amounts.split(",")]
-    except ValueError:
-        prices = []
-    if not (model and equals) or len(prices) not in {2, 3}:
-        raise InvalidInput(f"--price {written!r} is no price; write MODEL=IN,OUT such as gpt-4o=2.5,10")
-    return model, Price(*prices)
-
-
-def parsed_store(url: str | None, namespace: str | None) -> Store | None:
-    """The store named. Raises InvalidInput for one option without the other."""
-    if url is None and namespace is None:
-        return None
-    if url is None or namespace is None:
-        missing = "--store" if url is None else "--namespace"
-        raise InvalidInput(
-            f"{missing} is missing: a store needs a place, and a namespace that says which version of "
-            "the application its answers are from"
-        )
-    return Store(url, namespace)

@@ -1,0 +1,53 @@
+"""Commands that take their options in groups: a dataclass, each field of which is an option or a group.
+
+What commands have in common is said once, and reaches them as one value that has been checked.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Any, get_type_hints
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer is to see it: in place of each parameter that is a dataclass, its fields.
+
+    These are annotated as typer's parameters are. No two of them may have one name.
+    """
+
+    @wraps(command)
+    def flat(**given: Any) -> None:
+        command(**_filled(command, given))
+
+    signature = Signature(list(_options(command)))
+    flat.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue] -- it is for inspect
+    flat.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
+    return flat
+
+
+def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
+    for parameter, hint in _parameters(taker):
+        if _is_group(hint):
+            yield from _options(hint)
+        else:
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
+
+
+def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """What it takes, made of the options given."""
+    return {
+        parameter.name: hint(**_filled(hint, given)) if _is_group(hint) else given[parameter.name]
+        for parameter, hint in _parameters(taker)
+    }
+
+
+def _parameters(taker: Callable[..., Any]) -> Iterator[tuple[Parameter, Any]]:
+    hints = get_type_hints(taker, include_extras=True)
+    for name, parameter in inspect.signature(taker).parameters.items():
+        yield parameter, hints[name]
+
+
+def _is_group(hint: Any) -> bool:
+    return isinstance(hint, type) and is_dataclass(hint)

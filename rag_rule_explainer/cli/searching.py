@@ -1,0 +1,248 @@
+"""How to search and what to spend: the options that make the settings, in groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..choosing import MOST_REPLAYS
+from ..errors import InvalidInput
+from ..mining import Partition, Sampled
+from ..probing.limits import Limits
+from ..probing.noise import Noise
+from ..probing.prices import Price
+from ..probing.retries import Retries
+from ..settings import DEFAULT_TIMEOUT, Settings, SettingsFields
+from ..storing.store import Store
+from .options import (
+    Concurrency,
+    Confidence,
+    Granularity,
+    Held,
+    Jointly,
+    Lockstep,
+    MaxCost,
+    MaxReplays,
+    MaxRules,
+    MaxSeconds,
+    MaxTokens,
+    MaxViolation,
+    MergeDuplicates,
+    MinConfidence,
+    Miner,
+    Namespace,
+    Neighbours,
+    PartitionOption,
+    PriceOption,
+    Recheck,
+    RepeatCheck,
+    RetriesOption,
+    RulesOption,
+    Samples,
+    Similarity,
+    Sizes,
+    Speculate,
+    StoreUrl,
+    Timeout,
+    VoteOption,
+    WithoutSources,
+)
+from .requests import parsed_ids
+
+_USUAL_RETRIES = Retries()
+
+
+@dataclass(frozen=True, slots=True)
+class Testing:
+    """How a rule is tried."""
+
+    miner: Miner = "auto"
+    merge_duplicates: MergeDuplicates = False
+    similarity: Similarity = None
+    max_violation: MaxViolation = None
+    confidence: Confidence = None
+    sizes: Sizes = None
+
+    def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
+        """``more``: of the statement that a sampled search makes. Raises InvalidInput."""
+        if self.similarity is not None and not self.merge_duplicates:
+            raise InvalidInput("--similarity is about near-duplicates; say --merge-duplicates with it")
+        tied = self.merge_duplicates if self.similarity is None else self.similarity
+        stated: dict[str, Any] = {
+            "max_violation": self.max_violation,
+            "confidence": self.confidence,
+            "sizes": None if self.sizes is None else _sizes(self.sizes),
+            **(more or {}),
+        }
+        given = {name: value for name, value in stated.items() if value is not None}
+        if given and self.miner != "sampled":
+            option = next(iter(given)).replace("_", "-")
+            raise InvalidInput(f"--{option} is about rules that are tested; say --miner sampled with it")
+        return {"miner": Sampled(**given) if given else self.miner, "merge_duplicates": tied}
+
+
+@dataclass(frozen=True, slots=True)
+class Mining:
+    """How rules are looked for."""
+
+    rules: RulesOption = "both"
+    granularity: Granularity = None
+    partition: PartitionOption = None
+    others: Held = None
+    jointly: Jointly = False
+    neighbours: Neighbours = False
+    max_rules: MaxRules = None
+    min_confidence: MinConfidence = 1.0
+    speculate: Speculate = 0.0
+
+    def settings(self) -> SettingsFields:
+        """Raises InvalidInput."""
+        return {
+            "rules": self.rules,
+            "granularity": parsed_ids(self.granularity),
+            "partition": self._partition(),
+            "speculate": self.speculate,
+        }
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Of what a sampled search says of its rules, and how many it looks for."""
+        return {
+            "max_rules": self.max_rules,
+            "jointly": self.jointly or None,
+            "neighbours": self.neighbours or None,
+        }
+
+    def _partition(self) -> Partition | None:
+        if self.partition is None:
+            if self.others is not None:
+                raise InvalidInput(
+                    "--others is about the sources of other batches; say --partition with it"
+                )
+            return None
+        by = self.partition
+        is_number = by.isascii() and by.isdigit() and len(by) < 10
+        return Partition(int(by) if is_number else by, self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What may be spent, how fast, and where it is kept."""
+
+    max_replays: MaxReplays = None
+    max_tokens: MaxTokens = None
+    max_cost: MaxCost = None
+    max_seconds: MaxSeconds = None
+    price: PriceOption = None
+    concurrency: Concurrency = 8
+    timeout: Timeout = DEFAULT_TIMEOUT
+    retries: RetriesOption = _USUAL_RETRIES.most
+    lockstep: Lockstep = False
+    store: StoreUrl = None
+    namespace: Namespace = None
+    answer_without_sources: WithoutSources = None
+    repeat_check: RepeatCheck = True
+
+    def settings(self, *, free: bool) -> SettingsFields:
+        """``free``: replays cost nothing. Raises InvalidInput."""
+        # Then there is no cap below the most that there can be.
+        cap = self.max_replays or (MOST_REPLAYS if free else None)
+        return {
+            "limits": Limits(cap, self.max_tokens, self.max_cost, self.max_seconds),
+            "prices": parsed_prices(self.price),
+            "concurrency": self.concurrency,
+            "timeout": self.timeout,
+            "retries": self.retries,
+            "lockstep": self.lockstep,
+            "store": parsed_store(self.store, self.namespace),
+            "check_repeatable": self.repeat_check,
+            "answer_without_sources": self.answer_without_sources,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Voting:
+    """What is done where answers vary."""
+
+    samples: Samples = 1
+    vote: VoteOption = None
+    recheck: Recheck = 0
+
+    def noise(self, min_confidence: float = 1.0) -> Noise:
+        """Raises InvalidInput."""
+        return Noise(self.samples, self.vote, self.recheck, min_confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one rule is tried."""
+
+    testing: Testing
+    spending: Spending
+    voting: Voting
+
+    def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
+        """``free``: replays cost nothing. Raises InvalidInput."""
+        return Settings.of(
+            Settings(rules=kind, noise=self.voting.noise()),
+            {**self.testing.settings(), **self.spending.settings(free=free)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How rules are searched for."""
+
+    testing: Testing
+    mining: Mining
+    spending: Spending
+    voting: Voting
+
+    def settings(self, *, free: bool = False) -> Settings:
+        """``free``: replays cost nothing. Raises InvalidInput."""
+        mining = self.mining
+        return Settings.of(
+            Settings(noise=self.voting.noise(mining.min_confidence)),
+            {
+                **self.testing.settings(mining.stated),
+                **mining.settings(),
+                **self.spending.settings(free=free),
+            },
+        )
+
+
+def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
+    """Prices as written: ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
+    if not given:
+        return None
+    return dict(map(_parsed_price, given))
+
+
+def _parsed_price(written: str) -> tuple[str, Price]:
+    model, equals, amounts = written.rpartition("=")
+    try:
+        prices = [float(amount) for amount in amounts.split(",")]
+    except ValueError:
+        prices = []
+    if not (model and equals) or len(prices) not in {2, 3}:
+        raise InvalidInput(f"--price {written!r} is no price; write MODEL=IN,OUT such as gpt-4o=2.5,10")
+    return model, Price(*prices)
+
+
+def parsed_store(url: str | None, namespace: str | None) -> Store | None:
+    """The store named. Raises InvalidInput for one option without the other."""
+    if url is None and namespace is None:
+        return None
+    if url is None or namespace is None:
+        missing = "--store" if url is None else "--namespace"
+        raise InvalidInput(
+            f"{missing} is missing: a store needs a place, and a namespace that says which version of "
+            "the application its answers are from"
+        )
+    return Store(url, namespace)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise InvalidInput(f"--sizes is {text!r}; give numbers of sources, such as 5 or 5,10")
+    return tuple(map(int, parts))
