@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .estimate import Estimate
     from .explainer import Explainer
     from .explanation import Explanation
+    from .mining.partitioned import Partition
     from .mining.sampled import Sampled
     from .predicates import (
         JudgeReply,
@@ -84,6 +85,7 @@ _ROOMS = {
     "estimate": ("Estimate",),
     "explainer": ("Explainer",),
     "explanation": ("Explanation",),
+    "mining.partitioned": ("Partition",),
     "mining.sampled": ("Sampled",),
     "predicates": (
         "JudgeReply",
@@ -142,6 +144,7 @@ __all__ = [
     "MissingExtra",
     "NoSourcesCaptured",
     "Noise",
+    "Partition",
     "Price",
     "Progress",
     "ProgressBar",

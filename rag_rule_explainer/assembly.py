@@ -2,11 +2,12 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TypeAlias
 
-from .choosing import Choice
+from .choice import Choice
 from .explanation import Explanation
 from .findings import Account, with_relations
 from .jsonable import as_json, encodable, json_object, recorded, recorded_judgement
@@ -16,8 +17,7 @@ from .probing.bill import Bill, summed
 from .probing.prices import TokensByModel, cost_of
 from .probing.prober import Probe
 from .probing.replaying import Baseline
-from .probing.reply import Reply
-from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, Votes, joined
+from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, joined
 from .rules import RuleKind
 from .settings import Settings
 from .sources import Source, SourceSet
@@ -129,9 +129,10 @@ class Assembly:
         return len(self.strands) > 1 and len(predicates) == 1
 
     def _probe_records(self) -> Iterator[ProbeRecord]:
-        strands = [(strand, strand.probes) for strand in self.strands]
+        strands = [(strand.search.kind, strand, strand.probes) for strand in self.strands]
+        record = _voted_record if self.settings.noise.votes else _record
         for mask in sorted(self._probes, reverse=True):
-            yield _probe_record({strand: probes[mask] for strand, probes in strands if mask in probes})
+            yield record([(kind, each, probes[mask]) for kind, each, probes in strands if mask in probes])
 
     def _spent(self) -> Spent:
         bill = self.bill
@@ -191,21 +192,31 @@ class Assembly:
         return len(guessed.difference(*(search.verdicts for search in searches)))
 
 
-def _probe_record(probes: Mapping[Strand, Probe]) -> ProbeRecord:
-    """What the strands have seen of one arrangement."""
-    first = next(iter(probes.values()))
-    replies: Sequence[Reply] = (first.reply,)
-    votes: dict[RuleKind, Votes] = {}
-    if any(probe.ballot is not None for probe in probes.values()):
-        # Whoever counted more samples has seen all that the other has.
-        replies = max((p.ballot.replies for p in probes.values() if p.ballot is not None), key=len)
-        counted = {strand.search.kind: strand.votes(probe) for strand, probe in probes.items()}
-        votes = {kind: count for kind, count in counted.items() if count is not None}
+Seen: TypeAlias = Sequence[tuple[RuleKind, Strand, Probe]]
+"""What the searches have seen of one arrangement."""
+
+
+def _record(seen: Seen) -> ProbeRecord:
+    _, _, first = seen[0]
+    answer, latency, cause = first.reply
     return ProbeRecord(
         first.arrangement.ids,
-        tuple([recorded(reply.answer) for reply in replies if reply.answer is not None]),
-        {strand.search.kind: recorded_judgement(probe.judgement) for strand, probe in probes.items()},
-        votes,
-        latency=first.reply.latency,
-        error=encodable(first.reply.error) if first.reply.cause else "",
+        () if answer is None else (recorded(answer),),
+        {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen},
+        latency=latency,
+        error="" if cause is None else encodable(first.reply.error),
+    )
+
+
+def _voted_record(seen: Seen) -> ProbeRecord:
+    ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
+    if not ballots:
+        return _record(seen)
+    # Whoever counted more samples has seen all that the other has.
+    replies = max((ballot.replies for ballot in ballots), key=len)
+    votes = {kind: strand.votes(probe) for kind, strand, probe in seen}
+    return replace(
+        _record(seen),
+        answers=tuple([recorded(reply.answer) for reply in replies if reply.answer is not None]),
+        votes={kind: count for kind, count in votes.items() if count is not None},
     )

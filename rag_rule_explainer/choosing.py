@@ -1,27 +1,14 @@
 """Which miner searches, and why."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
+from .choice import Choice
 from .errors import InvalidInput, TooManySources
-from .lattice import FAMILY_LIMIT, Lattice, Mask, told
-from .mining import (
-    CONFIDENCE_LIMIT,
-    Confidence,
-    Exhaustive,
-    Grouped,
-    Miner,
-    Mono,
-    RuleSearch,
-    Sampled,
-    Transversal,
-    Verifying,
-)
-from .probing.limits import Limits
-from .rules import RuleKind
+from .lattice import FAMILY_LIMIT, Mask, told
+from .mining import CONFIDENCE_LIMIT, Partition, Sampled
 from .settings import Settings
 from .sources import MOST_SOURCES, SourceSet
-from .verdicts import Verdict
 
 EXACT_UP_TO = 7
 """Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
@@ -33,106 +20,27 @@ MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
 """More than an exact search ever needs: every subset, the baseline and the repeat check."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A miner that was chosen: its name, why, and the limits that come with it.
+def choose(settings: Settings, among: SourceSet) -> Choice:
+    """The miner for these sources.
 
-    ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
-    are not mined exactly; ``samples``: answers to a subset at the most; ``pinned``: how many sources are
-    retained with every subset; ``partitions``: what groups are to begin with; ``antecedent``: of the one
-    rule to verify, where no others are looked for.
+    Raises TooManySources where the one asked for cannot finish, or no explanation could be read back;
+    InvalidInput for a key of their metadata that no source has.
     """
-
-    name: str
-    reason: str
-    limits: Limits
-    share: float = 1.0
-    samples: int = 1
-    sampled: Sampled | None = None
-    pinned: int = 0
-    antecedent: Mask | None = None
-    partitions: tuple[tuple[Mask, ...], ...] = ()
-
-    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
-        if self.antecedent is not None:
-            return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
-        if self.sampled is not None:
-            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
-        if self.name == "grouped":
-            return Grouped(kind, self.partitions, seed=settings.seed, kinds=len(settings.kinds))
-        if self.name == "confidence":
-            return Confidence(kind, self.share, settings.minimal)
-        exhaustive = self.name == "exhaustive"
-        return Exhaustive(kind, settings.minimal) if exhaustive else Mono(kind, settings.minimal)
-
-    def dividing(self, sources: SourceSet, keys: Sequence[str]) -> "Choice":
-        """The same, where groups are what these keys of the sources' metadata make of them to begin with.
-
-        Raises InvalidInput for a key that no source has.
-        """
-        if not keys:
-            return self
-        partitions = tuple(map(sources.partition, keys))
-        groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
-        return replace(self, partitions=partitions, reason=f"{self.reason}; groups: {groups}")
-
-    @property
-    def sees_everything(self) -> bool:
-        """Whether it looks at every subset that matters."""
-        return self.name not in {"sampled", "grouped"}
-
-    @property
-    def finds_all(self) -> bool:
-        """Whether its rules are all there are when it has ended."""
-        return self.name != "grouped"
-
-    def search(
-        self,
-        kind: RuleKind,
-        lattice: Lattice,
-        settings: Settings,
-        known: Mapping[Mask, Verdict] | None = None,
-    ) -> RuleSearch:
-        """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
-        # Who asks for everything at once has nothing left to guess.
-        speculate = settings.speculate if self.name == "exact" else 0.0
-        return RuleSearch(self.miner(kind, settings), lattice, known=known, speculate=speculate)
-
-    def worst_case(self, sources: int) -> int:
-        """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""
-        cap = self.limits.replays
-        return self.everything(sources) if cap is None else min(self.everything(sources), cap)
-
-    def everything(self, sources: int) -> int:
-        """What that is without a cap."""
-        others = sources - (self.antecedent or 0).bit_count()
-        subsets = 1 << others
-        if self.antecedent is not None and self.sampled is not None:
-            subsets = min(subsets, 1 + self.sampled.draws(self.sampled.error(0)))
-        return subsets * self.samples + 2
-
-
-def choose(settings: Settings, sources: int, pinned: int = 0, tied: int = 0) -> Choice:
-    """The miner for so many sources, and so many pinned ones beside them; ``tied``: how many more there
-    are, each of which is tied to another.
-
-    Raises TooManySources where the one asked for cannot finish, or no explanation could be read back.
-    """
-    _check_read_back(sources + pinned + tied)
-    limits, noise = settings.limits, settings.noise
-    choice = Choice(
-        "exact", _subsets(sources, tied), limits, noise.min_confidence, noise.samples, pinned=pinned
-    )
+    _check_read_back(among)
+    limits, noise, pinned = settings.limits, settings.noise, len(among.pinned)
+    choice = Choice("exact", _subsets(among), limits, noise.min_confidence, noise.samples, pinned=pinned)
+    sources = among.lattice.size
     if noise.min_confidence < 1:
         return _with_a_share(choice, settings, sources)
+    if settings.batching is not None:
+        return _batched(choice, settings, settings.batching, among)
     if settings.miner == "auto" and not settings.divides:
         return _automatic(choice, settings, sources)
     choice = replace(choice, reason=f"asked for; {choice.reason}")
     if settings.sampling is not None:
         return _sampled(choice, settings.sampling)
     if settings.divides:
-        return _capped(replace(choice, name="grouped"))
+        return _divided(choice, among, settings.granularity)
     _check_finishes(sources)
     return replace(choice, name=str(settings.miner))
 
@@ -143,7 +51,7 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
     Raises TooManySources where all were asked for and are too many, or no explanation could be read back,
     InvalidInput for a minimum confidence.
     """
-    _check_read_back(len(among))
+    _check_read_back(among)
     limits, samples = settings.limits, settings.noise.samples
     if settings.noise.min_confidence < 1:
         raise InvalidInput(
@@ -190,6 +98,42 @@ def _automatic(choice: Choice, settings: Settings, sources: int) -> Choice:
     return _sampled(replace(choice, reason=f"{reason}, {pace}{exact}"), Sampled())
 
 
+def _divided(choice: Choice, among: SourceSet, keys: Sequence[str]) -> Choice:
+    """Groups are what these keys make of the sources to begin with."""
+    partitions = tuple(map(among.partition, keys))
+    groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
+    reason = f"{choice.reason}; groups: {groups}" if groups else choice.reason
+    return _capped(replace(choice, name="grouped", partitions=partitions, reason=reason))
+
+
+def _batched(choice: Choice, settings: Settings, partition: Partition, among: SourceSet) -> Choice:
+    """Batches of the sources, each mined exactly and by itself."""
+    batches = among.batches(partition.by)
+    largest = max(batch.bit_count() for batch in batches)
+    by = f" by {partition.by}" if isinstance(partition.by, str) else ""
+    if largest > FAMILY_LIMIT:
+        raise TooManySources(
+            f"a batch{by} has {largest} sources, and each is mined exactly, which takes at most "
+            f"{FAMILY_LIMIT} of them; give partition= a number of sources"
+        )
+    if len(batches) == 1:
+        return replace(choice, reason=f"asked for; all sources are one batch{by}; {choice.reason}")
+    held = {kind: partition.held(kind) for kind in settings.kinds}
+    ways = " and ".join(
+        f"{'left out' if others == 'omitted' else others} for {kind.value} rules"
+        for kind, others in held.items()
+    )
+    ways_of_holding = len(set(held.values()))
+    batched = replace(
+        choice, name="partitioned", partition=partition, batches=batches, ways=ways_of_holding
+    )
+    reason = (
+        f"asked for; {_sources(among)} in {len(batches)} batches{by} of at most {largest}, the others "
+        f"{ways}: at most {told(batched.subsets(among.lattice.size))} probes"
+    )
+    return _capped(replace(batched, reason=reason))
+
+
 def _sampled(choice: Choice, sampled: Sampled) -> Choice:
     return _capped(replace(choice, name="sampled", sampled=sampled))
 
@@ -219,10 +163,10 @@ def _with_a_share(choice: Choice, settings: Settings, sources: int) -> Choice:
     return replace(choice, reason=capped, limits=replace(choice.limits, replays=AUTO_REPLAYS))
 
 
-def _check_read_back(sources: int) -> None:
-    if sources > MOST_SOURCES:
+def _check_read_back(among: SourceSet) -> None:
+    if len(among) > MOST_SOURCES:
         raise TooManySources(
-            f"{sources:,} sources are more than the {MOST_SOURCES:,} of which an explanation "
+            f"{len(among):,} sources are more than the {MOST_SOURCES:,} of which an explanation "
             "can be read back; retrieve fewer (a smaller top-k)"
         )
 
@@ -237,10 +181,14 @@ def _check_finishes(sources: int) -> None:
         )
 
 
-def _subsets(units: int, tied: int) -> str:
-    sources = units + tied
-    as_units = f", with near-duplicates tied {units}" if tied else ""
-    return f"{sources} source{'s' * (sources != 1)}{as_units}, at most {told(1 << units)} probes"
+def _subsets(among: SourceSet) -> str:
+    return f"{_sources(among)}, at most {told(1 << among.lattice.size)} probes"
+
+
+def _sources(among: SourceSet) -> str:
+    units, sources = among.lattice.size, len(among) - len(among.pinned)
+    as_units = f", with near-duplicates tied {units}" if units < sources else ""
+    return f"{sources} source{'s' * (sources != 1)}{as_units}"
 
 
 def _counted(subsets: int) -> str:

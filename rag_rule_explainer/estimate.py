@@ -11,17 +11,14 @@ from fractions import Fraction
 from sys import float_info
 
 from .assuming import Assuming
-from .choosing import Choice
+from .choice import Choice
+from .foreseeing import Probes, foreseen
 from .judging_outlay import JudgeOutlay, JudgePlan, judge_plan
-from .lattice import Lattice, Mask
 from .predicates import Predicate, unwrapped
 from .printable import amount
-from .probing.noise import Noise
 from .probing.prices import ANY_MODEL, Price, Prices, price_of
-from .rules import RuleKind
 from .settings import Settings
 from .sources import SourceSet
-from .verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +121,7 @@ class Material:
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
     """The three courses, by the settings and the miner chosen."""
     size = len(material.source_tokens)
-    if choice.name == "grouped":
-        counts = (*(_divided(deciding, size, settings, choice) for deciding in (1, 2)), _worst(size))
-    elif choice.sampled is None:
-        counts = (_best(size, settings.kinds), _typical(size, settings.kinds), _worst(size))
-    else:
-        tested = choice.sampled.draws(choice.sampled.error(0, len(settings.kinds)))
-        counts = (*(_tested(n, size, settings.kinds, tested) for n in (1, 2)), _worst(size))
+    counts = foreseen(size, settings, choice)
     courses = [_course(count, material, settings, choice) for count in counts]
     if choice.name in {"exhaustive", "confidence"}:
         courses = [courses[2]] * 3
@@ -149,82 +140,7 @@ def estimated(material: Material, settings: Settings, choice: Choice) -> Estimat
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Probes:
-    """How many subsets, how many sources they show in all, and how many must wait for one another.
-
-    ``border``: those that are put to the vote under votes at the border, in agreement; None: all of
-    them, and at length.
-    """
-
-    subsets: int
-    shown: float
-    depth: int
-    border: int | None = None
-
-    def replays(self, noise: Noise) -> int:
-        """How often the application is asked about them."""
-        agreeing = noise.count.soonest(0, 0)
-        if self.border is None:
-            return self.subsets * noise.samples
-        return self.subsets + (self.subsets if noise.everywhere else self.border) * (agreeing - 1)
-
-
-def _worst(size: int) -> _Probes:
-    return _Probes(1 << size, (size << size) // 2, size + 1)
-
-
-def _best(size: int, kinds: Sequence[RuleKind]) -> _Probes:
-    near_full, empty = _Probes(1 + size, size + size * (size - 1), 2, 1 + size), _Probes(1, 0, 1, 1)
-    if len(kinds) > 1:
-        subsets = min(near_full.subsets + 1, 1 << size)
-        return _Probes(subsets, near_full.shown, 2, subsets)
-    return near_full if kinds[0] is RuleKind.RETENTION else empty
-
-
-def _typical(size: int, kinds: Sequence[RuleKind]) -> _Probes:
-    if len(kinds) > 1 or size < 2:
-        return _worst(size)
-    rest = size - 2
-    with_both = 1 << rest
-    retained = _Probes(with_both + 2, with_both * (2 + rest / 2) + 2 * (size - 1), rest + 2, 3)
-    if kinds[0] is RuleKind.RETENTION:
-        return retained
-    everything = _worst(size)
-    shown = everything.shown - with_both * (2 + rest / 2) + 2
-    return _Probes(everything.subsets - with_both + 1, shown, size, 3)
-
-
-def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> _Probes:
-    """One sampled search for each kind, where so many sources decide together: a retention rule that
-    names them all, an omission rule for each."""
-    together = min(deciding, size)
-    rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
-    # Each of them is found by bisection, once for each kind.
-    sought = len(kinds) * (2 + together * (1 + size.bit_length()))
-    subsets = min(1 << size, sought + rules * draws)
-    border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
-    return _Probes(subsets, subsets * size / 2, min(subsets, sought + rules), border)
-
-
-def _divided(deciding: int, size: int, settings: Settings, choice: Choice) -> _Probes:
-    """The same where groups are divided, by looking on: a search for each kind, where so many sources,
-    as far from one another as may be, decide together."""
-    lattice, probed, rounds = Lattice(size), set[Mask](), 0
-    together = min(deciding, size)
-    named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
-    for kind in settings.kinds:
-        search = choice.search(kind, lattice, settings)
-        retention, depth = kind is RuleKind.RETENTION, 0
-        while asks := search.ask():
-            depth += 1
-            search.tell({ask.mask: Verdict.of((ask.mask & named == named) is retention) for ask in asks})
-        probed.update(search.verdicts)
-        rounds = max(rounds, depth)
-    return _Probes(len(probed), sum(mask.bit_count() for mask in probed), rounds, len(probed))
-
-
-def _course(probes: _Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
+def _course(probes: Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
     size = len(material.source_tokens)
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
     asked, cap = probes.replays(settings.noise), choice.limits.replays
@@ -232,7 +148,7 @@ def _course(probes: _Probes, material: Material, settings: Settings, choice: Cho
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined
     # The first run is the answer to the full set; memory spares that probe.
-    replays -= 1 if mined == asked and probes.shown else 0
+    replays -= 1 if mined == asked and probes.with_full else 0
     # Exactly, as subsets of many sources are more than a float can count.
     shown = before * size + Fraction(probes.shown) * Fraction(mined, probes.subsets)
     shown -= size if replays < before + mined else 0
@@ -271,6 +187,8 @@ def _price(model: str | None, prices: Prices | None) -> Price | None:
 
 def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequence[str]:
     every = ", and the two kinds of rule then need every subset" if len(settings.kinds) > 1 else ""
+    if choice.batches:
+        every = ", both of one batch, and each batch is mined by itself; best: one source does"
     if choice.name == "grouped":
         every = ", and only groups that rules name are divided; best: one source does"
     if choice.sampled is not None:

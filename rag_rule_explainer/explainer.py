@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from typing_extensions import Unpack
 
 from .assuming import Assuming
-from .choosing import Choice, choose, choose_to_verify
+from .choosing import choose, choose_to_verify
 from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
@@ -239,12 +239,7 @@ class Explainer:
             notes=notes,
             stored=self.settings.store is not None,
         )
-        return estimated(material, self.settings, self._choice(source_set))
-
-    def _choice(self, sources: SourceSet) -> Choice:
-        units, pinned = sources.lattice.size, len(sources.pinned)
-        choice = choose(self.settings, units, pinned, len(sources) - units - pinned)
-        return choice.dividing(sources, self.settings.granularity)
+        return estimated(material, self.settings, choose(self.settings, source_set))
 
     def _inquiry(
         self,
@@ -273,7 +268,7 @@ class Explainer:
         settings = self.settings
         source_set = SourceSet.of(sources, pinned, settings.tied_from)
         if rule is None:
-            choice = self._choice(source_set)
+            choice = choose(settings, source_set)
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             antecedent = source_set.mask_of(rule[0])

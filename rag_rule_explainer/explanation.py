@@ -166,6 +166,9 @@ def _wrong_at_first_sight(
         f"a rule of another kind stands among those of {kind.value}": lambda rule: rule.kind is not kind,
         "a rule has another condition than its kind": lambda rule: rule.condition != condition,
         "a rule names a source that there is not": lambda rule: not ids >= {*rule.sources, *rule.kept},
+        "a rule is about all other sources, and does not say other than which": lambda rule: (
+            rule.with_others and not (rule.kept and rule.claim in {"relative", "unverified"})
+        ),
         "a rule is relative to a source twice": lambda rule: len({*rule.kept}) != len(rule.kept),
         "a rule names a source that it is not relative to": lambda rule: (
             rule.kept and not {*rule.kept} >= {*rule.sources}
@@ -226,7 +229,7 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
         if not bits.keys() >= set(rule.sources):
             yield "a rule names a pinned source"
             continue
-        antecedent = mask(rule.sources)
+        antecedent = mask(rule.sources) | rule.with_others * lattice.complement(mask(rule.kept))
         if len(set(rule.sources)) != len(rule.sources):
             yield "a rule names a source twice"
         counts = rule.observed, rule.broken

@@ -62,19 +62,21 @@ class Account:
     def finding(self, claim: Claim, claimed: Set[Mask]) -> Finding:
         """One claim with its evidence; ``claimed``: the antecedents of all."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
+        speaks_of = claim.hangs_on[0]
         return Finding(
             kind=self.kind,
             sources=self.sources.ids_of(claim.antecedent),
             condition=self.condition,
             claim=self._status(claim),
-            observed=evidence.observed(claim.antecedent),
-            broken=evidence.broken(claim.antecedent),
-            applicable=evidence.applicable(claim.antecedent),
+            observed=evidence.observed(speaks_of),
+            broken=evidence.broken(speaks_of),
+            applicable=evidence.applicable(speaks_of),
             draws=claim.draws,
             sampling=self._sampling(claim),
             minimal=self._is_minimal(claim.antecedent, claimed),
             breaking=self._breaking(claim),
             kept=self.sources.ids_of(claim.kept),
+            with_others=bool(claim.tried),
             tied=tied,
             tied_beside=len(self.sources.ties) - len(tied),
         )
@@ -94,7 +96,7 @@ class Account:
         return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
 
     def _is_voted(self, claim: Claim) -> bool:
-        return self._subset(claim.antecedent) in self.strand.ballots
+        return all(self._subset(own) in self.strand.ballots for own in claim.hangs_on)
 
     def _sampling(self, claim: Claim) -> str:
         if not self.noise.votes:

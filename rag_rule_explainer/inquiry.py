@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from .assembly import Assembly
-from .choosing import Choice
+from .choice import Choice
 from .errors import StoreFailed
 from .explanation import Explanation
 from .lattice import Mask
@@ -174,7 +174,7 @@ class Inquiry:
     async def _drive(self) -> None:
         await drive(
             tuple(self._strands),
-            self._probe_if_wanted,
+            self._probe if self.announcer is None else self._probe_if_wanted,
             self.limiter.size,
             stop=self._stop,
             told=self._announce,

@@ -13,7 +13,7 @@ from .rules import ClaimStatus, RuleKind
 from .verdicts import Answer, Judgement
 
 _MOST_NAMED = 8
-"""Sources that a claim is relative to; more are counted."""
+"""Sources that a claim is relative to; of more, two."""
 
 Relation = Literal["absolute", "relative"]
 
@@ -69,6 +69,8 @@ class Finding:
     only (relative); None where the kinds use different conditions or only one was mined. ``kept``: of a
     claim relative to some sources, these; retention rules were tried with all others left out, omission
     rules with all others retained. Empty where it is relative to groups, of which none was divided.
+    ``with_others``: all other sources than ``kept`` belong to the rule as well, though it does not name
+    them: it was tried with them retained for a retention rule, omitted for an omission rule.
     ``tied``: of ``sources``, those that are near-duplicates, each group retained or left out as a whole:
     the rule says nothing of one of them without the others. ``tied_beside``: so many groups of others
     were retained or left out as a whole as well, in all subsets that are counted here.
@@ -87,6 +89,7 @@ class Finding:
     relation: Relation | None = None
     breaking: tuple[tuple[str, ...], ...] = ()
     kept: tuple[str, ...] = ()
+    with_others: bool = False
     tied: tuple[tuple[str, ...], ...] = ()
     tied_beside: int = 0
 
@@ -112,10 +115,12 @@ class Finding:
     @property
     def antecedent(self) -> str:
         """What the rule begins with: "whenever D2 and D4 are retained"."""
-        if not self.sources:
-            return "always, whatever is retrieved"
         named = named_units(self.sources, self.tied)
-        verb = "is" if len(named) == 1 else "are"
+        if self.with_others:
+            named.append("all sources of other batches")
+        if not named:
+            return "always, whatever is retrieved"
+        verb = "is" if len(named) == 1 and not self.with_others else "are"
         return f"whenever {phrase(named)} {verb} {past_tense(self.kind)}"
 
     @property
@@ -256,10 +261,13 @@ def past_tense(kind: RuleKind) -> str:
 
 
 def _kept(finding: Finding) -> str:
-    """What a relative claim is relative to; many are counted."""
-    few = finding.kept if len(finding.kept) <= _MOST_NAMED else ()
-    count = f"the {len(finding.kept)} kept sources" if finding.kept else "groups kept whole"
-    return joined(few) or count
+    """What a relative claim is relative to; of many the first and the last are named."""
+    if not finding.kept:
+        return "groups kept whole"
+    if len(finding.kept) <= _MOST_NAMED:
+        return joined(finding.kept)
+    first, last = (printable(finding.kept[place]) for place in (0, -1))
+    return f"the {len(finding.kept)} sources {first}, …, {last}"
 
 
 def _percent(finding: Finding) -> str:

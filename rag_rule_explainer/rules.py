@@ -66,7 +66,8 @@ class Claim:
     ``draws``: random subsets tried, with replacement; 0 where nothing was drawn. ``sampling``: how
     they were drawn and what that guarantees, in words; empty for exact miners. ``kept``: the units that
     a *relative* claim is about, its antecedent among them; all others were in no antecedent that it
-    rests on. 0 where it is relative to groups of units, none of which was divided.
+    rests on. 0 where it is relative to groups of units, none of which was divided. ``tried``: where all
+    others were in each, the smallest ones that it rests on; then it is only true of these.
     """
 
     kind: RuleKind
@@ -75,6 +76,12 @@ class Claim:
     draws: int = 0
     sampling: str = ""
     kept: Mask = 0
+    tried: tuple[Mask, ...] = ()
+
+    @property
+    def hangs_on(self) -> tuple[Mask, ...]:
+        """The antecedents whose own subsets must hold, or there is nothing to claim."""
+        return self.tried or (self.antecedent,)
 
     @property
     def rule(self) -> Rule:

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict, Unpack
 
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
-from .mining import Sampled
+from .mining import Partition, Sampled
 from .probing.limits import Limits
 from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices
@@ -28,6 +28,7 @@ class SettingsFields(TypedDict, total=False):
     rules: Rules
     miner: MinerName | Sampled
     granularity: tuple[str, ...] | str
+    partition: Partition | int | str | None
     merge_duplicates: bool | float
     minimal: bool
     noise: Noise
@@ -54,7 +55,10 @@ class Settings:
     number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources that it
     keeps) or "auto". ``granularity``: keys of the sources' metadata, the coarsest first, such as
     ("domain", "document"): rules are mined over the groups that these make, and only groups that rules
-    name are divided, down to single sources; it takes the grouped miner. ``merge_duplicates``: sources
+    name are divided, down to single sources; it takes the grouped miner. ``partition``: rules are mined
+    exactly and separately per batch of sources: at most so many, those with the same value under this key
+    of their metadata, or ``Partition(by, others)``; rules over several batches are not looked for.
+    ``merge_duplicates``: sources
     with nearly the same text are tied into one unit, which is retained or left out as a whole and counts
     as one source; pinned ones are left alone. True ties texts that share 90 % of their word shingles, a
     float those that share so much; identical texts always are. ``minimal=False`` reports all
@@ -80,6 +84,7 @@ class Settings:
     rules: Rules = "both"
     miner: MinerName | Sampled = "auto"
     granularity: tuple[str, ...] | str = ()
+    partition: Partition | int | str | None = None
     merge_duplicates: bool | float = False
     minimal: bool = True
     noise: Noise = field(default_factory=Noise)
@@ -102,6 +107,7 @@ class Settings:
             "miner", "sampled" if isinstance(self.miner, Sampled) else self.miner, get_args(MinerName)
         )
         object.__setattr__(self, "granularity", self._keys())
+        object.__setattr__(self, "partition", Partition.of(self.partition))
         if type(self.concurrency) is not int or self.concurrency < 1:
             raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
         if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -126,6 +132,7 @@ class Settings:
             raise InvalidInput(f"speculate is {share!r}; give a share from 0 to below 1, such as 0.1")
         self._check_merging()
         self._check_sampling()
+        self._check_partition()
         if self.limits.cost is not None and self.prices is None:
             raise InvalidInput("limits.cost is set without prices; give prices={model: Price(...)}")
 
@@ -170,6 +177,24 @@ class Settings:
                 f"noise.min_confidence needs a verdict on every subset, and a {name} search looks at "
                 "some; leave one of them out"
             )
+
+    def _check_partition(self) -> None:
+        if self.partition is None:
+            return
+        if self.miner not in {"auto", "exact"} or self.granularity:
+            raise InvalidInput(
+                "partition mines each batch exactly; leave miner and granularity out, or the partition"
+            )
+        if self.noise.min_confidence < 1:
+            raise InvalidInput(
+                "noise.min_confidence needs a verdict on every subset, and a partition looks at those "
+                "within batches; leave one of them out"
+            )
+
+    @property
+    def batching(self) -> Partition | None:
+        """How sources are mined in batches, where they are."""
+        return Partition.of(self.partition)
 
     @classmethod
     def of(cls, settings: "Settings | None", overrides: SettingsFields) -> "Settings":

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .choosing import Choice
+from .choice import Choice
 from .lattice import Mask
 from .probing.noise import Noise
 from .rules import RuleKind
@@ -48,7 +48,8 @@ class Settling:
 
     def _own(self, strand: Strand) -> list[Mask]:
         search = strand.search
-        own = (search.kind.subset(search.lattice, claim.antecedent) for claim in search.claims)
+        hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
+        own = (search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on)
         return [mask for mask in own if mask not in strand.ballots]
 
     def _above(self, strand: Strand) -> list[Mask]:
@@ -65,7 +66,7 @@ class Settling:
                 for mask, verdict in search.verdicts.items()
                 if verdict is Verdict.HOLDS
                 and mask not in strand.ballots
-                and (mask ^ flip) & claim.antecedent == claim.antecedent
+                and any((mask ^ flip) & own == own for own in claim.hangs_on)
             ]
             chosen.update(draw.sample(sorted(once), min(self._noise.recheck, len(once))))
         return sorted(chosen)

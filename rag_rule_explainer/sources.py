@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from .duplicates import Tie, near_duplicates
@@ -155,11 +156,22 @@ class SourceSet:
             )
         return sum({bit_of[each] for each in named})
 
-    def partition(self, key: str) -> tuple[Mask, ...]:
+    def batches(self, by: int | str) -> tuple[Mask, ...]:
+        """The units in batches: of at most so many, in order and as evenly as can be, or by this key.
+
+        Raises InvalidInput for a key that none of them has.
+        """
+        if isinstance(by, str):
+            return self.partition(by, "partition")
+        size, count = self.lattice.size, -(-self.lattice.size // by)
+        ends = [size * place // count for place in range(count + 1)]
+        return tuple(self.lattice.mask(range(*pair)) for pair in pairwise(ends))
+
+    def partition(self, key: str, setting: str = "granularity") -> tuple[Mask, ...]:
         """The units by what their metadata has under this key, in the order in which that first occurs;
         one without it is a group of its own. What is tied belongs where the first of its sources does.
 
-        Raises InvalidInput for a key that none of them has.
+        Raises InvalidInput for a key that none of them has, with the ``setting`` that names it.
         """
         groups: dict[str, Mask] = {}
         free = [unit[0] for unit in self.units]
@@ -170,7 +182,7 @@ class SourceSet:
         known = sorted({str(name) for source in free for name in source.metadata})
         if key not in known:
             raise InvalidInput(
-                f"granularity names {key!r}, which no source has in its metadata; they have "
+                f"{setting} names {key!r}, which no source has in its metadata; they have "
                 f"{', '.join(map(repr, known[:20])) or 'none'}"
             )
         return tuple(groups.values())

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
-from .choosing import Choice
+from .choice import Choice
 from .findings import Account
 from .lattice import Mask
 from .mining import RuleSearch
@@ -45,8 +45,9 @@ class Update:
 class Announcer:
     """Notices what has changed in what searches claim, and keeps it until it is taken.
 
-    A finding of an exact search is told once it is known to be minimal: until then each is only the last
-    one on the way down. ``open``: is set while somebody waits for more; ``news``: what he waits for.
+    A finding of an exact search, be it of a batch, is told once it is known to be minimal: until then
+    each is only the last one on the way down. ``open``: is set while somebody waits for more; ``news``:
+    what he waits for.
     """
 
     def __init__(self, sources: SourceSet, settings: Settings, choice: Choice) -> None:
@@ -119,7 +120,8 @@ class Announcer:
             return True
         if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
             return False
-        if claim.status != "proved":
+        within_batch = claim.status == "relative" and bool(self.choice.batches)
+        if not (claim.status == "proved" or within_batch):
             return True
         smaller = account.search.lattice.one_fewer(claim.antecedent)
         return all(map(account.evidence.is_broken, smaller))
@@ -132,9 +134,9 @@ class Announcer:
         probes: int,
     ) -> None:
         for antecedent in [each for each in told if each not in standing]:
-            _, finding = told.pop(antecedent)
-            seen = account.evidence
-            if seen.is_broken(antecedent):
+            claim, finding = told.pop(antecedent)
+            seen, own = account.evidence, claim.hangs_on[0]
+            if seen.is_broken(own):
                 why = "seen to break"
             elif any(other & antecedent == other for other in standing):
                 why = "a smaller one stands in its place"
@@ -142,7 +144,7 @@ class Announcer:
                 why = "not every subset that it was to be tried on has a verdict"
             else:
                 why = "not found again once votes had overruled what it followed from"
-            counts = seen.observed(antecedent), seen.broken(antecedent)
+            counts = seen.observed(own), seen.broken(own)
             now = replace(finding, claim="unverified", observed=counts[0], broken=counts[1])
             self._tell(Update(now, probes, why))
 

@@ -25,6 +25,7 @@ from .options import (
     Documents,
     FrameworkOption,
     Granularity,
+    Held,
     Input,
     InputKey,
     Jointly,
@@ -44,9 +45,11 @@ from .options import (
     Miner,
     Model,
     Namespace,
+    Neighbours,
     NewQuery,
     NoRetrieval,
     OmissionPredicate,
+    PartitionOption,
     Pinned,
     Predicate,
     PricedModel,
@@ -73,7 +76,7 @@ from .options import (
     Yes,
 )
 from .requests import Request, parsed_duplicates, parsed_ids, parsed_prices, parsed_store
-from .sampling import parsed_miner
+from .sampling import parsed_miner, parsed_partition
 from .stores import store
 from .terminal import print_lines
 from .verify import verify
@@ -119,11 +122,14 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     rules: RulesOption = "both",
     miner: Miner = "auto",
     granularity: Granularity = None,
+    partition: PartitionOption = None,
+    others: Held = None,
     merge_duplicates: MergeDuplicates = False,
     similarity: Similarity = None,
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     jointly: Jointly = False,
+    neighbours: Neighbours = False,
     sizes: Sizes = None,
     max_rules: MaxRules = None,
     model: Model = None,
@@ -158,8 +164,11 @@ def _explain(  # noqa: PLR0913, PLR0917 -- one parameter an option
     cap = max_replays or (None if model or app else MOST_REPLAYS)
     settings = Settings(
         rules=rules,
-        miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
+        miner=parsed_miner(
+            miner, max_violation, confidence, sizes, max_rules, jointly=jointly, neighbours=neighbours
+        ),
         granularity=parsed_ids(granularity),
+        partition=parsed_partition(partition, others),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(cap, max_tokens, max_cost, max_seconds),
         prices=parsed_prices(price),
@@ -222,11 +231,14 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     rules: RulesOption = "both",
     miner: Miner = "auto",
     granularity: Granularity = None,
+    partition: PartitionOption = None,
+    others: Held = None,
     merge_duplicates: MergeDuplicates = False,
     similarity: Similarity = None,
     max_violation: MaxViolation = None,
     confidence: Confidence = None,
     jointly: Jointly = False,
+    neighbours: Neighbours = False,
     sizes: Sizes = None,
     max_rules: MaxRules = None,
     model: PricedModel = None,
@@ -247,8 +259,11 @@ def _estimate(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """
     settings = Settings(
         rules=rules,
-        miner=parsed_miner(miner, max_violation, confidence, sizes, max_rules, jointly=jointly),
+        miner=parsed_miner(
+            miner, max_violation, confidence, sizes, max_rules, jointly=jointly, neighbours=neighbours
+        ),
         granularity=parsed_ids(granularity),
+        partition=parsed_partition(partition, others),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(max_replays),
         noise=Noise(samples, vote, min_confidence=min_confidence),

@@ -84,7 +84,7 @@ def _of_sources(
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
     units = source_set.lattice.size
     if request.rule is None:
-        choice = choose(settings, units)
+        choice = choose(settings, source_set)
     else:
         choice = choose_to_verify(settings, source_set, source_set.mask_of(request.rule[0]))
     if request.model is None:

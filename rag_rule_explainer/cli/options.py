@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..comparison import FailOn
+from ..mining.partitioned import Others
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.noise import Vote
@@ -95,6 +96,22 @@ Granularity = Annotated[
         help="grouped: begin with groups by these keys of the metadata, coarse ones first, e.g. title.",
     ),
 ]
+PartitionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--partition",
+        metavar="N|KEY",
+        help="Mine rules per batch: of at most so many sources, or by this key of the metadata.",
+    ),
+]
+Held = Annotated[
+    Others | None,
+    typer.Option(
+        "--others",
+        help="--partition: what becomes of other batches' sources; by default omitted for retention "
+        "rules, retained for omission rules.",
+    ),
+]
 MergeDuplicates = Annotated[
     bool,
     typer.Option(
@@ -114,6 +131,13 @@ Confidence = Annotated[
 ]
 Jointly = Annotated[
     bool, typer.Option("--jointly", help="sampled: say it of all rules together, which takes more draws.")
+]
+Neighbours = Annotated[
+    bool,
+    typer.Option(
+        "--neighbours",
+        help="sampled: up to 12 sources, try each rule with each one more and all but each one, too.",
+    ),
 ]
 Sizes = Annotated[
     str | None,

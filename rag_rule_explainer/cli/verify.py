@@ -135,7 +135,7 @@ def verify(  # noqa: PLR0913, PLR0917 -- one parameter an option
     cap = max_replays or (None if model or app else MOST_REPLAYS)
     settings = Settings(
         rules=kind,
-        miner=parsed_miner(miner, max_violation, confidence, sizes, None, jointly=False),
+        miner=parsed_miner(miner, max_violation, confidence, sizes, None),
         merge_duplicates=parsed_duplicates(similarity, merged=merge_duplicates),
         limits=Limits(cap, max_tokens, max_cost, max_seconds),
         prices=parsed_prices(price),

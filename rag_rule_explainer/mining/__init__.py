@@ -5,6 +5,7 @@ from .dual import dual
 from .exhaustive import Exhaustive, valid_rules
 from .grouped import Grouped
 from .mono import Mono
+from .partitioned import Partition, Partitioned
 from .protocol import Ask, Miner, Mining, Wanted
 from .sampled import Sampled
 from .search import Evidence, RuleSearch
@@ -21,6 +22,8 @@ __all__ = [
     "Miner",
     "Mining",
     "Mono",
+    "Partition",
+    "Partitioned",
     "RuleSearch",
     "Sampled",
     "Transversal",

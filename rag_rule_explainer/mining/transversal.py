@@ -120,6 +120,7 @@ class _Search:
         else:
             supersets = list(draws.supersets(count, self.random(candidate)))
             statement = sampled.statement(count, draws)
+            supersets += draws.neighbours if sampled.neighbours else ()
         broken, ahead = None, 0
         for upto in (FIRST_DRAWS, len(supersets)):
             if broken is None:

@@ -214,6 +214,9 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
 
 def _completeness(explanation: Explanation) -> str:
     passed = "passed the votes" if explanation.voted else ""
+    if explanation.miner.name == "partitioned":
+        passed = passed or "was found"
+        return f"no other rule within a batch {passed}; those over several are not looked for"
     if any(finding.claim == "relative" for finding in explanation.rules):
         passed = passed or "was found"
         return f"no other rule of the kept sources {passed}; there may be rules that name dropped ones"

@@ -86,17 +86,19 @@ def _run(trial: _Trial, search: RuleSearch) -> Mapping[Mask, Verdict]:
 
 def _check_claims(trial: _Trial, search: RuleSearch) -> None:
     for claim in search.claims:
-        for wider in trial.lattice.supersets(claim.antecedent):
-            seen = search.verdicts.get(search.kind.subset(trial.lattice, wider))
-            if claim.status != "unverified" and (wider & ~_spoken_of(trial, claim)) == 0:
-                complaint = "is claimed, but was not seen on all subsets"
-                _require(seen is Verdict.HOLDS, f"{trial}: {claim} {complaint}")
-            _require(seen is not Verdict.BREAKS, f"{trial}: {claim} is claimed, but was seen to break")
+        for own in claim.hangs_on:
+            _check_claim(trial, search, claim, own)
 
 
-def _spoken_of(trial: _Trial, claim: Claim) -> Mask:
-    """The units whose addition to the antecedent a claim speaks about."""
-    return claim.antecedent | claim.kept if claim.status == "relative" else trial.lattice.full
+def _check_claim(trial: _Trial, search: RuleSearch, claim: Claim, own: Mask) -> None:
+    # The units whose addition to it the claim speaks about.
+    spoken_of = own | claim.kept if claim.status == "relative" else trial.lattice.full
+    for wider in trial.lattice.supersets(own):
+        seen = search.verdicts.get(search.kind.subset(trial.lattice, wider))
+        if claim.status != "unverified" and wider & ~spoken_of == 0:
+            complaint = "is claimed, but was not seen on all subsets"
+            _require(seen is Verdict.HOLDS, f"{trial}: {claim} {complaint}")
+        _require(seen is not Verdict.BREAKS, f"{trial}: {claim} is claimed, but was seen to break")
 
 
 def _check_complete(trial: _Trial, search: RuleSearch) -> None:

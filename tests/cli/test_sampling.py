@@ -26,7 +26,7 @@ def test_many_sources_are_sampled_unasked(rag_rules: RagRules, many: Path) -> No
 
 def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
     stated = ("--max-violation", 0.1, "--confidence", 0.9, "--jointly")
-    options = (*stated, "--sizes", "3,5", "--max-rules", 2)
+    options = (*stated, "--sizes", "3,5", "--max-rules", 2, "--neighbours")
     asked = ("explain", "--question", QUESTION, "--sources", many, "--miner", "sampled", "--json")
     explanation = explanation_of(rag_rules(*asked, *options))
     assert "whenever plaque is retained, the answer stays the same" in rules_of(explanation)
@@ -39,6 +39,7 @@ def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
         "jointly": True,
         "sizes": [3, 5],
         "max_rules": 2,
+        "neighbours": True,
     }
 
 
@@ -90,6 +91,34 @@ def test_groups_by_title(rag_rules: RagRules, tmp_path: Path) -> None:
     assert "whenever plaque is retained, the answer stays the same" in run.out
     assert "groups: 5 by title" in run.out
     assert_refused(rag_rules(*asked, "author"), "'author'", "'title'")
+
+
+def test_batches_on_request(rag_rules: RagRules, many: Path) -> None:
+    asked = ("--question", QUESTION, "--sources", many, "--partition")
+    run = rag_rules("explain", *asked, 5)
+    assert run.code == 0, run.err
+    assert "whenever plaque is retained, the answer stays the same" in run.out
+    assert "29 sources in 6 batches of at most 5, the others left out for retention rules" in run.out
+    held_out = rag_rules("explain", *asked, 5, "--others", "omitted", "--rules", "omission")
+    assert "whenever plaque and all sources of other batches are omitted" in held_out.out
+    estimate = rag_rules("estimate", *asked, 5)
+    assert "each batch is mined by itself" in estimate.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--others", "retained"), ("--others", "--partition")),
+        (("--partition", 30), ("partition is by 30", "from 1 to 20")),
+        (("--partition", "author"), ("partition names 'author'", "metadata")),
+        (("--partition", 5, "--miner", "grouped"), ("partition mines each batch exactly",)),
+    ],
+)
+def test_batches_that_cannot_be_are_refused(
+    rag_rules: RagRules, many: Path, options: tuple[object, ...], said: tuple[str, ...]
+) -> None:
+    run = rag_rules("explain", "--question", QUESTION, "--sources", many, *options)
+    assert_refused(run, *said)
 
 
 def test_near_duplicates_are_tied_on_request(rag_rules: RagRules, tmp_path: Path) -> None:

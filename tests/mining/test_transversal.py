@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import comb
 
 import pytest
@@ -301,6 +302,7 @@ def test_run_again_on_its_verdicts_it_asks_for_nothing() -> None:
         ({"max_violation": 1e-300}, "1,000,000 random subsets"),
         ({"confidence": "high"}, "confidence"),
         ({"jointly": 1}, "jointly"),
+        ({"neighbours": "no"}, "neighbours"),
         ({"max_rules": 0}, "max_rules"),
         ({"sizes": ()}, "sizes"),
         ({"sizes": (1.5,)}, "sizes"),
@@ -311,3 +313,41 @@ def test_run_again_on_its_verdicts_it_asks_for_nothing() -> None:
 def test_bad_statements_are_refused(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         Sampled(**wrong)  # pyright: ignore[reportArgumentType] -- on purpose
+
+
+@pytest.mark.parametrize("kind", RuleKind)
+@pytest.mark.parametrize("end", ["one more", "all but one"])
+def test_a_lone_neighbour_that_breaks_a_rule_is_found_where_they_are_tried(
+    kind: RuleKind, end: str
+) -> None:
+    lattice = Lattice(10)
+    missed = dict.fromkeys([False, True], 0)
+    for neighbours, seed in product(missed, range(20)):
+        (pair,) = shuffled(PAIR, 10, seed)
+        other = next(bit for bit in (1, 2, 4) if not pair & bit)
+        lone = pair | other if end == "one more" else lattice.full ^ other
+        breaking, rule = kind.subset(lattice, lone), any_of({pair}, kind)
+
+        def holds(mask: Mask, breaking: Mask = breaking, rule: Condition = rule) -> bool:
+            return mask != breaking and rule(mask)
+
+        search, _ = searched(Transversal(kind, Sampled(neighbours=neighbours), seed=seed), 10, holds)
+        assert search.finished
+        missed[neighbours] += any(lone & rule == rule for rule in antecedents(search))
+    assert missed[True] == 0
+    assert missed[False] >= 5
+
+
+def test_neighbours_cost_a_few_probes_and_none_where_there_are_too_many() -> None:
+    def probes(size: int, rules: Sequence[Sequence[int]], *, neighbours: bool) -> float:
+        stated, counts = Sampled(neighbours=neighbours), list[int]()
+        for seed in range(20):
+            true = shuffled(rules, size, seed)
+            search, _ = searched(Transversal(RETENTION, stated, seed), size, any_of(true, RETENTION))
+            assert antecedents(search) == true
+            counts.append(len(search.verdicts))
+        return sum(counts) / 20
+
+    assert probes(10, PAIR, neighbours=True) <= probes(10, PAIR, neighbours=False) + 12
+    assert probes(10, THREE, neighbours=True) <= probes(10, THREE, neighbours=False) + 20
+    assert probes(50, PAIR, neighbours=True) == probes(50, PAIR, neighbours=False)
