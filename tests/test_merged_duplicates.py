@@ -23,12 +23,13 @@ from rag_rule_explainer import (
     Store,
     contains,
     diff,
+    judged,
 )
 from rag_rule_explainer.lattice import Lattice
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement, SourceSet
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import ScriptedReplay
+from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 
 Rules = set[tuple[RuleKind, frozenset[str]]]
 Shown = Iterable[str]
@@ -257,6 +258,26 @@ def test_answers_are_stored_under_what_was_shown(tmp_path: Any) -> None:
     assert alone.counts.replays > 100
     # All that a search over units asks was asked by one over sources.
     assert tied.counts.replays == 0
+
+
+def test_of_what_is_stored_a_judge_is_asked_about_units_alone(tmp_path: Any) -> None:
+    store = Store(f"sqlite:///{tmp_path}/answers.db", "v1")
+    # Each subset has an answer of its own.
+    replay = ScriptedReplay(lambda shown: f"yes {' '.join(sorted(shown))}" if either(shown) else "no")
+    judge = OfflineJudge(["yes"])
+    try:
+        Explainer(replay, predicate=contains("yes"), miner="exact", store=store).explain("?", nine())
+        paid = len(replay.calls)
+        tied = Explainer(
+            replay, predicate=judged("it says yes", judge), merge_duplicates=True, store=store
+        ).explain("?", nine(), f"yes {' '.join(f'D{n}' for n in range(1, 10))}")
+    finally:
+        close_all()
+    assert paid == len(replay.calls)
+    assert tied.ties
+    copies = {"D2", "D7", "D9"}
+    assert judge.answers
+    assert all({*answer.split()} & copies in (set(), copies) for answer in judge.answers)
 
 
 def test_an_estimate_counts_units() -> None:

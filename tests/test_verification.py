@@ -16,6 +16,7 @@ from rag_rule_explainer import (
     Noise,
     RuleKind,
     Sampled,
+    Settings,
     Source,
     Store,
     TooManySources,
@@ -23,7 +24,9 @@ from rag_rule_explainer import (
     diff,
     equals,
 )
+from rag_rule_explainer.choosing import choose_to_verify
 from rag_rule_explainer.report import as_text
+from rag_rule_explainer.sources import SourceSet
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import ScriptedReplay
 
@@ -116,6 +119,29 @@ def test_with_many_sources_the_guarantee_is_stated() -> None:
     weaker = explainer(replay, miner=stated).verify(PAIR, "retention", "?", sources(60))
     assert weaker.finding
     assert weaker.finding.draws == 22
+
+
+def test_sizes_count_pinned_sources_and_a_seed_draws_its_own() -> None:
+    def asked(**fields: Any) -> list[frozenset[str]]:
+        replay = of_the_pair()
+        asking = explainer(replay, concurrency=1, **fields)
+        found = asking.verify(PAIR, "retention", "?", sources(40), pinned=["D40"])
+        assert found.finding
+        assert ("with 5 retained" in found.finding.sampling) == ("miner" in fields)
+        return replay.calls
+
+    of_five = asked(miner=Sampled(sizes=(5,)))
+    # A third of 59 draws; by size alone it would be one or two.
+    assert sum(len(shown) == 5 for shown in of_five) >= 10
+    assert asked(seed=1) == asked(seed=1) != asked(seed=2)
+
+
+def test_what_it_comes_to_at_the_most_is_known_before() -> None:
+    among = SourceSet.of(sources(30))
+    pair = among.mask_of(PAIR)
+    # The rule's own subset, those that are drawn, the baseline and the repeat check.
+    assert choose_to_verify(Settings(), among, pair).worst_case(30) == 1 + 59 + 2
+    assert choose_to_verify(Settings(), SourceSet.of(sources(6)), 0b10100).worst_case(6) == 2**4 + 2
 
 
 @pytest.mark.parametrize(

@@ -259,6 +259,36 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind, sha
         assert_true(claim, lattice, holds)
 
 
+def test_what_has_no_verdict_denies_nothing() -> None:
+    """Either half has a rule. With half of the other beside it, the first has no verdict: it stays."""
+    lattice = Lattice(8)
+    first = lattice.mask(range(4))
+    search = RuleSearch(Grouped(RETENTION), lattice)
+    holds = any_of({lattice.bit(0), lattice.bit(4)}, RETENTION)
+
+    def verdict(mask: Mask) -> Verdict:
+        is_open = mask & first == first and mask not in {first, lattice.full}
+        return Verdict.UNKNOWN if is_open else Verdict.of(holds(mask))
+
+    while asks := search.ask():
+        search.tell({ask.mask: verdict(ask.mask) for ask in asks})
+    assert {(claim.antecedent, claim.status) for claim in search.claims} == {
+        (first, "unverified"),
+        (lattice.bit(4), "relative"),
+    }
+
+
+def test_much_rests_on_what_is_asked_about_groups() -> None:
+    search = RuleSearch(Grouped(RETENTION), FIFTY)
+    crucial: list[bool] = []
+    while asks := search.ask():
+        crucial += [ask.crucial for ask in asks]
+        search.tell({ask.mask: Verdict.of(ask.mask & PAIR == PAIR) for ask in asks})
+    # The last round, over single sources, is as long as there is one beside the pair.
+    assert crucial[:20] == [True] * 20
+    assert not crucial[-1]
+
+
 def test_it_keeps_the_contract_of_a_miner() -> None:
     check_miner(Grouped, trials=150, finds_all=False)
 
