@@ -13,6 +13,7 @@ from ..settings import DEFAULT_TIMEOUT, Settings
 from ..version import __version__
 from .demo import demo
 from .differences import diff
+from .experiments import experiment
 from .explain import estimate, explain
 from .judge_check import judge_check
 from .options import (
@@ -85,6 +86,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(store)
+app.add_typer(experiment)
 
 _USUAL, _USUAL_RETRIES = Assuming(), Retries()
 
