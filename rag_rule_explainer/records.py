@@ -46,7 +46,8 @@ class ProbeRecord:
     ``kept``: ids in the order shown. ``answers``: one per sample; empty where the replay failed
     (``error`` says how) or answers are not kept. ``verdicts``: by the kind of rule that asked.
     ``votes``: of the samples, where they were put to the vote, by the kind of rule as well.
-    ``latency``: seconds of the replay, None where the application did not run for it.
+    ``latency``: seconds of the replay; of an answer out of the store, those of the replay that it was
+    paid for with. None where the application did not run for it.
     """
 
     kept: tuple[str, ...]

@@ -61,6 +61,20 @@ def test_a_second_run_costs_nothing_and_finds_the_same(store: Store) -> None:
     assert [rule.evidence for rule in again.rules] == [rule.evidence for rule in first.rules]
 
 
+def test_a_stored_answer_keeps_the_latency_that_it_was_paid_for_with(store: Store) -> None:
+    def latencies() -> dict[tuple[str, ...], float | None]:
+        asked_about = Baseline(Answer("yes"))
+        explanation = Explainer(ScriptedReplay(pair), store=store, check_repeatable=False).explain(
+            "?", sources(4), asked_about
+        )
+        return {probe.kept: probe.latency for probe in explanation.probes}
+
+    first = latencies()
+    assert len(first) == 16
+    assert None not in first.values()
+    assert latencies() == first
+
+
 def test_what_a_limit_stopped_is_finished_without_paying_twice(store: Store) -> None:
     replay = ScriptedReplay(pair)
     first = Explainer(replay, store=store, limits=Limits(replays=6)).explain("?", sources(4))

@@ -9,6 +9,7 @@ from ..assuming import Assuming
 from ..version import __version__
 from .demo import demo
 from .differences import diff
+from .experiments import experiment
 from .explain import estimate, explain
 from .groups import grouped
 from .judge_check import judge_check
@@ -26,6 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(store)
+app.add_typer(experiment)
 
 _USUAL = Assuming()
 

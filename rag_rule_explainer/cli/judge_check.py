@@ -1,9 +1,7 @@
 """``rag-rules judge-check``: the verdicts of a predicate against labels from a file."""
 
 import json as json_module
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +10,7 @@ import typer
 
 from ..checking import JudgeCheck, LabelledCase, check_judge
 from ..checking.text import SHOWN
-from ..checking.trial import INTERRUPTED, CheckProgress
+from ..checking.trial import INTERRUPTED
 from ..predicates import Predicate
 from ..probing.limits import Limits
 from ..probing.retries import Retries
@@ -33,7 +31,7 @@ from .options import (
     StoreUrl,
 )
 from .searching import parsed_prices, parsed_store
-from .terminal import print_json, print_lines, unstyled
+from .terminal import counted, print_json, print_lines, unstyled
 
 EACH_ITS_OWN = "consistent-with"
 """Without a text, the answer is compared with the truth of its own line."""
@@ -115,7 +113,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     cases = load_labels(labels, _needed(predicate))
     bench = options.bench(options.judge())
     _predicate(predicate, bench, cases[0])  # what no line can be judged by is no line's fault
-    with _progress() as progress:
+    with counted("answers judged") as progress:
         check = check_judge(
             cases,
             predicate_of=lambda case: _predicate(predicate, bench, case),
@@ -140,21 +138,6 @@ def _predicate(written: str, bench: Bench | None, case: LabelledCase) -> Predica
     if bench is not None and case.reference is not None:
         bench = replace(bench, reference=case.reference)
     return parsed(written, bench)
-
-
-@contextmanager
-def _progress() -> Generator[CheckProgress | None, None, None]:
-    """How many answers are judged, on a terminal, until the figures come."""
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield None
-        return
-    from rich.console import Console  # late: nobody else needs it
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("answers judged"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda judged, of: bar.update(task, completed=judged, total=of)
 
 
 def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -34,6 +34,21 @@ def say(message: str) -> None:
     """One line on stderr."""
     console = Console(stderr=True, highlight=False, force_jupyter=False)
     console.print(Text(printable(message)), soft_wrap=True)
+
+
+@contextmanager
+def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, None]:
+    """On a terminal, a bar that can be told how many of how many there are; it leaves nothing."""
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    # Late, as most commands need none.
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 @contextmanager

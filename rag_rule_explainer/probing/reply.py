@@ -10,7 +10,8 @@ from .replaying import UnusableReply
 class Reply(NamedTuple):
     """What one arrangement was answered, or the error it ended in.
 
-    ``latency``: seconds of this run; None where the application did not run for it.
+    ``latency``: seconds of the run that it comes from, which an answer out of the store keeps; None
+    where the application did not run for it.
     """
 
     answer: Answer | None

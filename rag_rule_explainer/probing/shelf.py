@@ -78,7 +78,7 @@ class Shelf:
         taken = await self._stored.take(arrangement.key, arrangement.ids, number)
         if isinstance(taken, StoredAnswer):
             self._bill.stored += 1
-            return Reply(taken.answer)
+            return Reply(taken.answer, taken.latency)
         try:
             reply = await make(arrangement)
         except BaseException:

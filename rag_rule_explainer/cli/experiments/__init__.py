@@ -1,0 +1,21 @@
+"""``rag-rules experiment``: the paper's evaluations, each a command."""
+
+import typer
+
+from .efficiency import efficiency
+from .quality import quality
+
+experiment = typer.Typer(
+    name="experiment",
+    help="Run the paper's evaluations on any model, or on the offline reader.",
+    no_args_is_help=True,
+)
+
+
+@experiment.callback()
+def _main() -> None:
+    pass
+
+
+experiment.command("efficiency")(efficiency)
+experiment.command("quality")(quality)

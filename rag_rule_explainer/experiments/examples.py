@@ -1,0 +1,140 @@
+"""Questions with a known answer and labelled sources, and how some of them are drawn."""
+
+import hashlib
+import heapq
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..errors import InvalidInput
+from ..sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, its answer, and the sources in the order in which they were published.
+
+    Sources are named D1, D2, … by their place, because titles repeat; the title is in the metadata.
+    ``necessary``: the ids of those that the annotators call necessary, in order. ``hops``: how many
+    necessary ones there are by the labels; more than ``necessary`` holds where some are not among the
+    sources. ``type`` and ``level``: the data set's own words, empty where it has none.
+    """
+
+    id: str
+    question: str
+    answer: str
+    sources: tuple[Source, ...]
+    necessary: tuple[str, ...]
+    hops: int
+    type: str = ""
+    level: str = ""
+
+    @property
+    def distractors(self) -> tuple[str, ...]:
+        """The ids of the other sources, in order."""
+        return tuple([source.id for source in self.sources if source.id not in self.necessary])
+
+    def first(self, count: int, seed: int | None = None) -> tuple[Source, ...]:
+        """The first ``count`` sources when the necessary ones come first, as published, then the others.
+
+        The others come as published, or in an order that ``seed`` and the example's id decide. The first
+        4 are always among the first 5, in the same order. Raises InvalidInput for a count that there is
+        not.
+        """
+        if not 1 <= count <= len(self.sources):
+            raise InvalidInput(
+                f"{count} sources were asked for, and {self.id!r} has {len(self.sources)}; ask for 1 to "
+                f"{len(self.sources)}, or draw examples with more"
+            )
+        by_id = {source.id: source for source in self.sources}
+        others = list(self.distractors)
+        if seed is not None:
+            random.Random(f"{seed} {self.id}").shuffle(others)  # noqa: S311 -- reproducible
+        return tuple([by_id[each] for each in (*self.necessary, *others)[:count]])
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """Which examples may be drawn.
+
+    ``longest_answer``: characters. ``fewest_necessary`` and ``most_necessary``: how many sources are
+    necessary; None for any number. ``fewest_sources``: how many there are, the necessary ones among
+    them. An example whose necessary sources are not all there is never drawn.
+    """
+
+    longest_answer: int = 100
+    fewest_necessary: int = 2
+    most_necessary: int | None = 2
+    fewest_sources: int = 10
+
+    def objection(self, example: Example) -> str:
+        """Why it may not be drawn; empty where it may."""
+        necessary, most = len(example.necessary), self.most_necessary
+        if necessary != example.hops:
+            return "a necessary source is not among its sources"
+        if necessary < self.fewest_necessary or (most is not None and necessary > most):
+            return f"the number of necessary sources is not {self._wanted}"
+        if len(example.sources) < self.fewest_sources:
+            return f"fewer than {self.fewest_sources} sources"
+        if len(example.answer) > self.longest_answer:
+            return f"an answer of more than {self.longest_answer} characters"
+        return ""
+
+    @property
+    def _wanted(self) -> str:
+        fewest, most = self.fewest_necessary, self.most_necessary
+        if most is None:
+            return f"at least {fewest}"
+        return f"{fewest}" if fewest == most else f"{fewest} to {most}"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """``examples``: what was drawn, in the order drawn. ``eligible`` of ``seen``: how many might have
+    been; ``objections``: how many might not, by why."""
+
+    examples: tuple[Example, ...]
+    eligible: int
+    seen: int
+    objections: dict[str, int]
+
+
+def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria | None = None) -> Drawn:
+    """``count`` random ones of those that ``criteria`` admit, without replacement.
+
+    Which ones depends on the seed and on the ids alone: on no file's order, nor on the count, so that
+    the first 50 are the same whether 50 or 100 are drawn. Only as many are held in memory. Raises
+    InvalidInput for a count below 1, and where there are fewer.
+    """
+    if count < 1:
+        raise InvalidInput(f"{count} examples were asked for; ask for at least 1")
+    wanted = criteria or Criteria()
+    objections = dict[str, int]()
+    seen = 0
+    # The largest key of those held is on top, as what goes first.
+    held: list[tuple[int, str, Example]] = []
+    for example in examples:
+        seen += 1
+        objection = wanted.objection(example)
+        if objection:
+            objections[objection] = objections.get(objection, 0) + 1
+            continue
+        entry = -_place(example.id, seed), example.id, example
+        if len(held) < count:
+            heapq.heappush(held, entry)
+        else:
+            heapq.heappushpop(held, entry)
+    eligible = seen - sum(objections.values())
+    if eligible < count:
+        told = "".join(f"; {number:,}: {why}" for why, number in sorted(objections.items()))
+        raise InvalidInput(
+            f"{count:,} examples were asked for, and {eligible:,} of {seen:,} can be drawn{told}; "
+            "ask for fewer"
+        )
+    ordered = sorted(held, key=lambda entry: (-entry[0], entry[1]))
+    return Drawn(tuple([example for _, _, example in ordered]), eligible, seen, objections)
+
+
+def _place(identity: str, seed: int) -> int:
+    content = f"{seed} {identity}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(content).digest()[:16], "big")

@@ -1,0 +1,172 @@
+"""Who is examined, and who judges: the offline reader, or a model behind an endpoint."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from ..errors import InvalidInput, MissingExtra
+from ..predicates import Judge
+from ..probing.replaying import Replay
+from ..reader import NO_ANSWER, qa_prompt, read
+from ..sources import Source
+from ..verdicts import Answer
+from ..version import __version__
+
+KEY = "OPENAI_API_KEY"
+"""The variable that a key is in, unless another one is named."""
+
+SYNTAX = "NAME[,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A model under test.
+
+    ``replay``: what ``Explainer`` is given; its answers have the finish reason and the tokens where the
+    model reports them. ``namespace``: says all that its answers depend on but the question and the
+    sources, for a ``Store``. ``pace``: most calls in flight that make sense; None where it is the
+    endpoint's to say. Without sources nobody is to be asked: the answer is ``NO_ANSWER``.
+    """
+
+    name: str
+    namespace: str
+    replay: Replay
+    pace: int | None = None
+
+
+def offline_reader() -> Examined:
+    """The package's own extractive reader: free, the same every time, and often wrong."""
+    # Its calls share one processor: several at once would only make each of them take longer.
+    return Examined("offline-reader", f"experiments: offline reader {__version__}", _reading, pace=1)
+
+
+def _reading(question: str, sources: Sequence[Source]) -> Answer:
+    return Answer(read(question, [source.passage for source in sources]))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model behind an OpenAI-compatible endpoint, asked by ``ChatOpenAI``.
+
+    ``key``: the variable of the environment that its key is in. ``temperature``, ``max_tokens`` (of the
+    answer) and ``reasoning_effort``: as the paper has them, but for the effort, which is sent only where
+    it is given, because models that do not reason refuse it; the least is called "none", "minimal" or
+    "low", by the model. None sends nothing. An answer that is cut off at ``max_tokens`` is an answer.
+
+    Raises InvalidInput for values that no endpoint takes.
+    """
+
+    name: str
+    base_url: str | None = None
+    key: str = KEY
+    temperature: float | None = 1.0
+    max_tokens: int | None = 100
+    reasoning_effort: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise InvalidInput("the name of a model is empty; name one")
+        heat, most = self.temperature, self.max_tokens
+        if heat is not None and not (isfinite(heat) and heat >= 0):
+            raise InvalidInput(f"the temperature of {self.name} is {heat!r}; give 0 or more")
+        if most is not None and most < 1:
+            raise InvalidInput(f"{self.name} may answer in {most!r} tokens; give 1 or more")
+
+    @classmethod
+    def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
+        """As written on a command line; see ``SYNTAX``. ``usual``: has what is not written.
+
+        Raises InvalidInput.
+        """
+        name, *options = written.split(",")
+        given = dict[str, Any]()
+        for option in options:
+            word, equals, value = option.partition("=")
+            field, read = _OPTIONS.get(word.strip(), ("", str))
+            if not (field and equals and value.strip()):
+                raise InvalidInput(f"{option!r} in the model {written!r} says nothing; write {SYNTAX}")
+            try:
+                given[field] = read(value.strip())
+            except ValueError as error:
+                raise InvalidInput(
+                    f"{option!r} in the model {written!r} is no number; write {SYNTAX}"
+                ) from error
+        return replace(usual or cls("unnamed"), name=name.strip(), **given)
+
+    def examined(self) -> Examined:
+        """To be asked. Raises MissingExtra, and InvalidInput without a key."""
+        model = self._chat_model()
+        from langchain_rag_rule_explainer import chat_replay  # it is there, or there were no model
+
+        return Examined(self.name, self.namespace, chat_replay(model, allow_length=True))
+
+    def judge(self) -> Judge:
+        """To judge answers. Raises MissingExtra, and InvalidInput without a key."""
+        model = self._chat_model()
+        from langchain_rag_rule_explainer import judge_of  # as above
+
+        return judge_of(model)
+
+    @property
+    def namespace(self) -> str:
+        """All that its answers depend on but the question and the sources; never a key."""
+        settings = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "reasoning_effort": self.reasoning_effort,
+        }
+        told = [f"{name} {value}" for name, value in settings.items() if value is not None]
+        return ", ".join([f"experiments: {self.name}", *self._place(), *told, f"prompt {_PROMPT}"])
+
+    def _place(self) -> list[str]:
+        if self.base_url is None:
+            return []
+        parts = urlsplit(self.base_url)
+        # Without what may be a password.
+        return [f"at {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"]
+
+    def _chat_model(self) -> Any:
+        try:
+            import langchain_rag_rule_explainer  # pyright: ignore[reportUnusedImport]  # noqa: F401 -- is it there?
+            from langchain_openai import ChatOpenAI  # late: optional, and a second to import
+        except ImportError as error:
+            raise MissingExtra.naming("experiments", "a model behind an endpoint") from error
+        key = os.environ.get(self.key)
+        if not key:
+            raise InvalidInput(
+                f"{self.key} is not set, and {self.name} needs a key; export it (any value will do for a "
+                "local endpoint), or name another variable"
+            )
+        return ChatOpenAI(
+            model=self.name,
+            base_url=self.base_url,
+            api_key=SecretStr(key),
+            temperature=self.temperature,
+            max_completion_tokens=self.max_tokens,
+            reasoning_effort=self.reasoning_effort,
+            # What fails is tried again by whoever counts it.
+            max_retries=0,
+        )
+
+
+def _digest_of_prompt() -> str:
+    content = qa_prompt("a question", ("a source", "another source"))
+    return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+_PROMPT = _digest_of_prompt()
+_OPTIONS: dict[str, tuple[str, Any]] = {
+    "url": ("base_url", str),
+    "key": ("key", str),
+    "temperature": ("temperature", float),
+    "tokens": ("max_tokens", int),
+    "effort": ("reasoning_effort", str),
+}
+
+__all__ = ["KEY", "NO_ANSWER", "SYNTAX", "Endpoint", "Examined", "offline_reader"]

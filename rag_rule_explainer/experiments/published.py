@@ -1,0 +1,186 @@
+"""Examples from files: HotpotQA's own JSON, and JSONL with labelled sources. All untrusted input.
+
+HotpotQA publishes one list of ``{_id, question, answer, supporting_facts: [[title, sentence]], context:
+[[title, [sentences]]], type, level}``; 2WikiMultiHopQA does the same. The JSONL has lines of ``{id,
+question, answer, sources: [{title, text, necessary}], type, level}``, for any data set.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
+
+from ..errors import InvalidInput
+from ..printable import shortened
+from ..sources import Source
+from .examples import Example
+
+EXPECTED = (
+    "give HotpotQA's own JSON, such as hotpot_train_v1.1.json, or a .jsonl with lines like "
+    '{"id": "...", "question": "...", "answer": "...", '
+    '"sources": [{"title": "...", "text": "...", "necessary": true}]}'
+)
+_CHUNK = 1 << 20
+_SHOWN = 300
+
+
+class _Named(BaseModel):
+    question: StrictStr
+    answer: StrictStr
+    type: StrictStr | None = None
+    level: StrictStr | None = None
+
+
+class _Published(_Named):
+    id: StrictStr = Field(alias="_id")
+    supporting_facts: list[tuple[StrictStr, StrictInt]]
+    context: list[tuple[StrictStr, list[StrictStr]]]
+
+    def example(self) -> Example:
+        titles = {title for title, _ in self.supporting_facts}
+        texts = [(title, _joined(sentences), title in titles) for title, sentences in self.context]
+        return _example(self.id, self, texts, len(titles))
+
+
+class _Labelled(BaseModel):
+    title: StrictStr = ""
+    text: StrictStr
+    necessary: StrictBool
+
+
+class _Line(_Named):
+    id: StrictStr
+    sources: list[_Labelled]
+
+    def example(self) -> Example:
+        texts = [(each.title, each.text, each.necessary) for each in self.sources]
+        return _example(self.id, self, texts, sum(each.necessary for each in self.sources))
+
+
+def examples_in(path: Path) -> Iterator[Example]:
+    """The examples in a file, one after the other: a large file is never in memory as a whole.
+
+    Raises InvalidInput where there is no such file, for a record that is none, for an id that stands
+    twice, and for a file without records.
+    """
+    places = dict[str, int]()
+    for place, record in enumerate(_records(path), start=1):
+        where = f"{path}, record {place}"
+        example = _read(record, where)
+        earlier = places.setdefault(example.id, place)
+        if earlier != place:
+            raise InvalidInput(
+                f"{where}: the id {shortened(example.id, 100)!r} is that of record {earlier} as well; "
+                "give each its own"
+            )
+        yield example
+    if not places:
+        raise InvalidInput(f"{path} holds no examples; {EXPECTED}")
+
+
+def _records(path: Path) -> Iterator[object]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            start = file.read(1)
+            while start.isspace():
+                start = file.read(1)
+            yield from _listed(file, path) if start == "[" else _lines(file, start, path)
+    except FileNotFoundError as error:
+        raise InvalidInput(f"there is no {path}; {EXPECTED}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}; {EXPECTED}") from error
+
+
+def _lines(file: TextIO, start: str, path: Path) -> Iterator[object]:
+    place = 0
+    for line in file:
+        text, start = start + line, ""
+        if text.strip():
+            place += 1
+            try:
+                yield json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise _no_json(path, place, error) from error
+
+
+def _listed(file: TextIO, path: Path) -> Iterator[object]:
+    """The entries of one JSON list whose bracket has been read."""
+    decoder, buffer, at, more, place = json.JSONDecoder(), "", 0, _CHUNK, 0
+    while True:
+        at = _past(buffer, at, comma=place > 0)
+        if buffer.startswith("]", at):
+            return
+        try:
+            record, at = decoder.raw_decode(buffer, at)
+        except (ValueError, RecursionError) as error:
+            read = file.read(more)
+            if not read:
+                raise _no_json(path, place + 1, error) from error
+            # Twice as much each time: an entry of any length is read in a time that grows with it.
+            buffer, at, more = buffer[at:] + read, 0, 2 * more
+            continue
+        place, more = place + 1, _CHUNK
+        yield record
+
+
+def _past(text: str, at: int, *, comma: bool) -> int:
+    """The place behind white space, and behind a comma in it where there may be one."""
+    while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
+        comma = comma and text[at] != ","
+        at += 1
+    return at
+
+
+def _no_json(path: Path, place: int, error: Exception) -> InvalidInput:
+    told = shortened(getattr(error, "msg", None) or "nested too deeply", _SHOWN)
+    return InvalidInput(f"{path}, record {place} is no JSON: {told}; {EXPECTED}")
+
+
+def _read(record: object, where: str) -> Example:
+    shape = _Published if isinstance(record, dict) and "context" in record else _Line
+    try:
+        example = shape.model_validate(record).example()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        told = shortened(f"{place + ': ' if place else ''}{first['msg']}", _SHOWN)
+        raise InvalidInput(f"{where}: {told}; {EXPECTED}") from error
+    for name in ("id", "question", "answer"):
+        if not getattr(example, name).strip():
+            raise InvalidInput(f"{where}: the {name} is empty; {EXPECTED}")
+    return example
+
+
+def _example(identity: str, named: _Named, texts: list[tuple[str, str, bool]], hops: int) -> Example:
+    sources = tuple(
+        [
+            Source(f"D{place}", text, {"title": title} if title else {})
+            for place, (title, text, _) in enumerate(texts, start=1)
+        ]
+    )
+    necessary = [source.id for source, (_, _, is_so) in zip(sources, texts, strict=True) if is_so]
+    return Example(
+        identity,
+        named.question,
+        named.answer,
+        sources,
+        tuple(necessary),
+        hops,
+        named.type or "",
+        named.level or "",
+    )
+
+
+def _joined(sentences: list[str]) -> str:
+    """Published sentences bring the space before them along, or there is none."""
+    text = ""
+    for sentence in sentences:
+        parted = not text or text[-1:].isspace() or sentence[:1].isspace() or not sentence
+        text += sentence if parted else f" {sentence}"
+    return text.strip()

@@ -1,0 +1,64 @@
+"""Rows to files: the same rows make the same bytes, and no file is ever half there."""
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from enum import Enum
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput
+
+
+def write_csv(path: Path, shape: type, rows: Iterable[Any]) -> None:
+    """The rows, which are dataclasses of one ``shape``, under its fields' names; also where there are
+    none. Fractions have six decimals, and None is an empty cell. Raises InvalidInput."""
+    names = [field.name for field in fields(shape)]
+    table = StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([_cell(getattr(row, name)) for name in names] for row in rows)
+    write_bytes(path, _encoded(table.getvalue()))
+
+
+def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """One record a line, in ASCII: no text in it can move a cursor. Raises InvalidInput."""
+    write_bytes(path, "".join(f"{json.dumps(record)}\n" for record in records).encode("ascii"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """The text. Raises InvalidInput."""
+    write_bytes(path, _encoded(text))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The content, in a folder that is made where it is missing; until all is there, the file stays as
+    it was. Raises InvalidInput."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be written: {error.strerror}; give --out another folder"
+        ) from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    return value.value if isinstance(value, Enum) else value
