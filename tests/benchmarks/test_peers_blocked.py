@@ -1,12 +1,13 @@
 """What is wrong of the rules that are said of conditions with blockers, which are not monotone."""
 
 import random
+from functools import cache
 
 import pytest
 
 from rag_rule_explainer.lattice import Lattice
 from rag_rule_explainer.rules import RuleKind
-from tests.benchmarks.peers.conditions import known
+from tests.benchmarks.peers.conditions import Condition, known
 from tests.benchmarks.peers.methods import MARCO, SAMPLED, Saying
 from tests.benchmarks.peers.promises import SHARE, check, violated
 from tests.benchmarks.peers.running import mean, runs_of
@@ -27,11 +28,15 @@ HEADING = (
 CONDITIONS = 500
 
 
+@cache
+def conditions() -> list[Condition]:
+    draws = map(random.Random, range(CONDITIONS))
+    return [known(Lattice(size := draw.randint(8, 12)), blocked(draw, size)) for draw in draws]
+
+
 @pytest.mark.parametrize("method", [SAMPLED, MARCO], ids=lambda method: method.name)
 def test_conditions_that_are_not_monotone(method: Saying) -> None:
-    draws = map(random.Random, range(CONDITIONS))
-    conditions = [known(Lattice(size := draw.randint(8, 12)), blocked(draw, size)) for draw in draws]
-    runs = runs_of(method, conditions, (RuleKind.RETENTION,))
+    runs = runs_of(method, conditions(), (RuleKind.RETENTION,))
     check(method, runs)
     shares = [violated(run, claim) for run in runs for claim in run.claims]
     counts = (
