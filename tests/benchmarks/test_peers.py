@@ -67,7 +67,7 @@ def rows() -> Iterator[tuple[Block, Method]]:
         yield from ((block, method) for method in OF_ONE_KIND if method.most >= n)
 
 
-@pytest.mark.parametrize(("block", "method"), rows(), ids=lambda each: each.name)
+@pytest.mark.parametrize(("block", "method"), [*rows()], ids=lambda each: each.name)
 def test_peers(block: Block, method: Method, request: pytest.FixtureRequest) -> None:
     real = block.conditions is hotpotqa
     conditions = block.conditions(request.getfixturevalue("real_data") if real else Path())
