@@ -94,7 +94,7 @@ def row(name: str, method: Method, runs: Sequence[Run]) -> tuple[str, ...]:
         told = ["-", "-", "-", "-", f"{first} of {named}"]
     calls, distinct = mean(run.calls for run in runs), mean(run.distinct for run in runs)
     cost = f"{calls:,.0f}", f"{distinct:,.0f}"
-    return name, method.name, str(len(runs)), *cost, *told, f"{mean(r.seconds for r in runs):.4f}"
+    return name, method.name, str(len(runs)), *cost, *told, f"{mean(r.seconds for r in runs):.5f}"
 
 
 def mean(values: Iterable[float]) -> float:
