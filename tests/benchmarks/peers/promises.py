@@ -42,8 +42,9 @@ def tested(runs: Sequence[Run]) -> None:
 
 def relative(runs: Sequence[Run]) -> None:
     """What is said to be proved is a rule; else it is one as long as all that was dropped is left out of
-    the antecedent."""
+    the antecedent. No rule of what was kept is missed."""
     for run in runs:
+        assert run.claims
         for claim in run.claims:
             assert claim.status == "relative" or claim not in run.wrong
             assert claim.status in {"proved", "relative"}
@@ -51,6 +52,9 @@ def relative(runs: Sequence[Run]) -> None:
             for more in chain.from_iterable(combinations(kept, n) for n in range(len(kept) + 1)):
                 mask = claim.antecedent | run.condition.lattice.mask(more)
                 assert run.condition.implied(claim.kind, mask)
+            others = [rule for kind, rule in run.rules if kind is claim.kind and rule & ~claim.kept == 0]
+            said = [mask for kind, mask in run.said if kind is claim.kind]
+            assert all(any(mask & rule == mask for mask in said) for rule in others)
 
 
 def unverified(runs: Sequence[Run]) -> None:
