@@ -2,6 +2,18 @@
 
 import typer
 
+from .efficiency import efficiency
+
 experiment = typer.Typer(
-    name="experiment", help="Run the paper's evaluations on any model, or on the offline reader."
+    name="experiment",
+    help="Run the paper's evaluations on any model, or on the offline reader.",
+    no_args_is_help=True,
 )
+
+
+@experiment.callback()
+def _main() -> None:
+    pass
+
+
+experiment.command("efficiency")(efficiency)

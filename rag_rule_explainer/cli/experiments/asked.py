@@ -64,10 +64,8 @@ def store_of(url: str | None, out: Path, namespace: str) -> Store:
     return Store(str(out / STORE), namespace)
 
 
-def interrupted(done: int, of: int, store: Store) -> typer.Exit:
+def interrupted(done: int, of: int, store: Store | None) -> typer.Exit:
     """Says how to go on after Ctrl-C, and is the exit to raise."""
-    say(
-        f"interrupted after {done:,} of {of:,}; what was paid for is in {store.as_dict()['url']}. Run "
-        "the same command again to go on"
-    )
+    kept = "" if store is None else f"; what was paid for is in {store.as_dict()['url']}"
+    say(f"interrupted after {done:,} of {of:,}{kept}. Run the same command again to go on")
     return typer.Exit(130)

@@ -1,0 +1,270 @@
+"""``rag-rules experiment efficiency``: what miners cost, over the number of sources."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Literal
+
+import typer
+
+from ...errors import InvalidInput
+from ...experiments import synthetic
+from ...experiments.efficiency import Deviation, Failure, Outcome, Plan, Row, measure
+from ...experiments.efficiency_figures import draw_efficiency
+from ...experiments.examples import Criteria, Example, drawn
+from ...experiments.figures import new_figure
+from ...experiments.models import KEY
+from ...experiments.published import examples_in
+from ...experiments.subsets import Asking
+from ...experiments.tables import write_csv
+from ...experiments.walking import MinerName
+from ...printable import shortened
+from ...probing.limiter import Limiter
+from ...settings import DEFAULT_TIMEOUT, Settings
+from ..terminal import counted, print_lines
+from .asked import ModelOptions, interrupted, judge_named, store_of
+from .options import (
+    BaseUrl,
+    Concurrency,
+    Data,
+    Effort,
+    JudgeBaseUrl,
+    JudgeKey,
+    JudgeModel,
+    KeyVariable,
+    Model,
+    Out,
+    OutputTokens,
+    Retries,
+    Seed,
+    StoreUrl,
+    Temperature,
+    Timeout,
+)
+
+_USUAL_CONCURRENCY = 8
+_SHOWN = 5
+
+SettingOption = Annotated[
+    Literal["synthetic", "hotpotqa"],
+    typer.Option(
+        "--setting",
+        help="synthetic: mock sources, a model and a judge that never err. hotpotqa: real questions "
+        "from --data.",
+    ),
+]
+Sizes = Annotated[str, typer.Option(metavar="N-N", help="How many sources, such as 1-10 or 2,5,10.")]
+Miners = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help=f"Which to compare, of {', '.join(MinerName)}; all if not given. Without exhaustive, only "
+        "what the others ask for is paid.",
+    ),
+]
+Necessary = Annotated[int, typer.Option(min=1, help="Draw questions with so many necessary sources.")]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
+]
+Count = Annotated[
+    int | None,
+    typer.Option(
+        "--examples",
+        min=1,
+        help="Draw so many at random; 1,000 synthetic ones or 50 real ones if not given.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be measured. Raises InvalidInput for options that do not go with the setting."""
+
+    setting: Literal["synthetic", "hotpotqa"]
+    count: int | None
+    seed: int
+    necessary: int
+    data: Path | None
+    store: str | None
+    models: ModelOptions
+    judge: tuple[str | None, str | None, str]
+
+    def __post_init__(self) -> None:
+        if self.setting == "hotpotqa":
+            if self.data is None:
+                raise InvalidInput("--setting hotpotqa reads real questions; give their file as --data")
+            return
+        given = {
+            "--data": self.data,
+            "--model": self.models.models,
+            "--base-url": self.models.base_url,
+            "--store": self.store,
+            "--judge-model": self.judge[0],
+        }
+        for option, value in given.items():
+            if value:
+                raise InvalidInput(
+                    f"{option} goes with --setting hotpotqa only: nobody is asked in the synthetic one; "
+                    "leave it out"
+                )
+
+    def examples(self, sources: int) -> Sequence[Example]:
+        """What was drawn, each with so many sources. Raises InvalidInput."""
+        if self.data is None:
+            count = self.count or 1000
+            return tuple(
+                synthetic.examples(count, self.seed, self.necessary, max(sources, self.necessary))
+            )
+        criteria = Criteria(
+            fewest_necessary=self.necessary, most_necessary=self.necessary, fewest_sources=sources
+        )
+        return drawn(examples_in(self.data), self.count or 50, self.seed, criteria).examples
+
+    def asking(self, settings: Settings, out: Path, concurrency: int | None) -> Asking:
+        """Who is asked, and how. Raises InvalidInput, MissingExtra."""
+        if self.data is None:
+            return Asking(
+                synthetic.perfect_model(),
+                settings,
+                Limiter(_USUAL_CONCURRENCY),
+                synthetic.PerfectJudge(),
+            )
+        (model,) = self.models.examined()
+        judge = judge_named(*self.judge)
+        size = concurrency or model.pace or _USUAL_CONCURRENCY
+        store = store_of(self.store, out, model.namespace)
+        settings = replace(settings, store=store, concurrency=size)
+        return Asking(model, settings, Limiter(size), judge)
+
+
+def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    out: Out,
+    setting: SettingOption = "synthetic",
+    examples: Count = None,
+    seed: Seed = 0,
+    data: Data = None,
+    sizes: Sizes = "1-10",
+    miners: Miners = None,
+    necessary: Necessary = 2,
+    shuffle_distractors: Shuffle = False,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    key: KeyVariable = KEY,
+    temperature: Temperature = 1.0,
+    max_output_tokens: OutputTokens = 100,
+    reasoning_effort: Effort = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeBaseUrl = None,
+    judge_key: JudgeKey = KEY,
+    store: StoreUrl = None,
+    concurrency: Concurrency = None,
+    retries: Retries = 3,
+    timeout: Timeout = DEFAULT_TIMEOUT,
+) -> None:
+    """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
+
+    The necessary sources come first, then distractors. Writes efficiency.csv, the figures, deviations.csv
+    (where answers are not what the labels imply) and failures.csv to --out.
+
+    Exit code 0: every question is in the table; 2: bad input; 3: some are in failures.csv instead;
+    130: interrupted, and the same command goes on.
+    """
+    request = Request(
+        setting,
+        examples,
+        seed,
+        necessary,
+        data,
+        store,
+        ModelOptions(
+            () if model is None else (model,),
+            base_url,
+            key,
+            temperature,
+            max_output_tokens,
+            reasoning_effort,
+        ),
+        (judge_model, judge_base_url, judge_key),
+    )
+    real = data is not None
+    plan = Plan(
+        setting,
+        parsed_sizes(sizes),
+        parsed_miners(miners),
+        timed=real,
+        distractors=seed if shuffle_distractors else None,
+    )
+    new_figure("", "")  # before anything is paid for, whether they can be drawn
+    found = request.examples(max(plan.sizes))
+    asking = request.asking(Settings(retries=retries, timeout=timeout), out, concurrency)
+    with counted("questions") as progress:
+        outcome = measure(found, asking, plan, progress)
+    if outcome.interrupted:
+        raise interrupted(outcome.questions, len(found), asking.settings.store)
+    write_csv(out / "efficiency.csv", Row, outcome.rows)
+    write_csv(out / "deviations.csv", Deviation, outcome.deviations)
+    write_csv(out / "failures.csv", Failure, outcome.failures)
+    subject = f"{setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
+    files = [str(path) for path in draw_efficiency(outcome.rows, subject, out)]
+    print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(files)} figures"])
+    raise typer.Exit(3 if outcome.failures else 0)
+
+
+def parsed_sizes(written: str) -> tuple[int, ...]:
+    """Sizes as written: ``1-10``, or ``2,5,10``, or both mixed. Raises InvalidInput."""
+    found = set[int]()
+    for part in written.split(","):
+        low, dash, high = part.strip().partition("-")
+        try:
+            found.update(range(int(low), int(high if dash else low) + 1))
+        except ValueError as error:
+            raise InvalidInput(f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10") from error
+    return tuple(sorted(found))
+
+
+def parsed_miners(written: str | None) -> tuple[MinerName, ...]:
+    """Miners as written, by their names and commas. Raises InvalidInput."""
+    if written is None:
+        return tuple(MinerName)
+    named = [each.strip() for each in written.split(",") if each.strip()]
+    unknown = [each for each in named if each not in set(MinerName)]
+    if unknown:
+        raise InvalidInput(f"--miners names {unknown[0]!r}; known are {', '.join(MinerName)}")
+    return tuple(miner for miner in MinerName if miner in named)
+
+
+def _lines(outcome: Outcome) -> Iterator[str]:
+    yield (
+        f"{outcome.questions:,} questions; {outcome.calls:,} model calls, {outcome.stored:,} answers out "
+        f"of the store, {outcome.judge_requests:,} requests to the judge"
+    )
+    if outcome.rows:
+        yield from _table(outcome.rows, max(row.n for row in outcome.rows))
+    deviating = len({each.question_id for each in outcome.deviations})
+    yield f"{deviating:,} questions with answers that are not what their labels imply: deviations.csv"
+    if outcome.failures:
+        yield f"{len(outcome.failures):,} questions failed, and are in failures.csv alone:"
+        for failure in outcome.failures[:_SHOWN]:
+            yield shortened(f"  {failure.question_id}: {failure.reason}", 200)
+
+
+def _table(rows: Sequence[Row], size: int) -> Iterator[str]:
+    yield f"mean of a question at |s| = {size}:"
+    heads = ("explored", "calls", "repeated", "rules", "minimal", "seconds")
+    yield f"  {'':20}{''.join(f'{head:>10}' for head in heads)}"
+    for miner in MinerName:
+        own = [
+            row for row in rows if row.n == size and (row.miner, row.kind) == (miner.family, miner.kind)
+        ]
+        if own:
+            seconds = [row.seconds for row in own if row.seconds is not None]
+            cells = (
+                f"{fmean(row.explored for row in own):.1%}",
+                *(
+                    f"{fmean(getattr(row, name) for row in own):,.1f}"
+                    for name in ("calls", "repeated", "rules", "minimal_rules")
+                ),
+                f"{fmean(seconds):.3f}" if seconds else "-",
+            )
+            yield f"  {miner.value:20}{''.join(f'{cell:>10}' for cell in cells)}"

@@ -1,0 +1,114 @@
+"""What figures have in common. Matplotlib is drawn with by objects alone: nothing global is set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal, TypeAlias
+
+from ..errors import MissingExtra
+from ..printable import printable, shortened
+from .tables import write_bytes
+
+BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#6b6b6b",
+)
+"""Told apart by everybody (Okabe and Ito)."""
+
+LineStyle = Literal["-", "--", ":", "-."]
+Canvas: TypeAlias = Any
+"""Matplotlib's ``Figure``; what its methods take beyond the first argument has no types."""
+Panel: TypeAlias = Any
+"""Matplotlib's ``Axes``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """``values``: by x, those of all questions, of which the mean is drawn; with ``band``, the middle
+    half of them as well."""
+
+    name: str
+    colour: str
+    values: Mapping[int, Sequence[float]]
+    style: LineStyle = "-"
+    marker: str = "o"
+    band: bool = False
+
+
+def new_figure(title: str, subject: str, panels: int = 1) -> tuple[Canvas, list[Panel]]:
+    """A figure with so many panels beside each other; ``subject``: what was measured. Raises
+    MissingExtra."""
+    try:
+        from matplotlib.figure import Figure  # late: optional, and half a second to import
+    except ImportError as error:
+        raise MissingExtra.naming("experiments", "drawing figures") from error
+    figure: Canvas = Figure(figsize=(6.4 * panels, 4.4), dpi=150, layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
+    axes = [figure.add_subplot(1, panels, place) for place in range(1, panels + 1)]
+    # A model's name is anybody's, and no formula.
+    told = shortened(printable(subject), 100)
+    axes[0].set_title(told, loc="left", fontsize=9, color=GREY, parse_math=False)
+    return figure, axes
+
+
+def draw(axes: Panel, curves: Sequence[Curve]) -> None:
+    """The curves, with a legend."""
+    banded = False
+    for curve in curves:
+        places = sorted(curve.values)
+        means = [fmean(curve.values[place]) for place in places]
+        looks = {"marker": curve.marker, "markersize": 4.5, "linewidth": 1.8}
+        axes.plot(places, means, curve.style, color=curve.colour, label=curve.name, **looks)
+        low, high = ([_quantile(curve.values[x], share) for x in places] for share in (0.25, 0.75))
+        if curve.band and low != high:
+            axes.fill_between(places, low, high, color=curve.colour, alpha=0.15, linewidth=0)
+            banded = True
+    if banded:
+        label = "middle half of the questions"
+        axes.fill_between([], [], color=GREY, alpha=0.25, linewidth=0, label=label)
+    axes.legend(frameon=False, fontsize=9)
+
+
+def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: bool = False) -> None:
+    """Labels with units, a light grid, and whole numbers on the x axis."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if places:
+        axes.set_xticks(list(places))
+    axes.yaxis.set_major_formatter(_as_share if percent else _as_number)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _as_share(value: float, _: object) -> str:
+    return f"{value:.0%}"
+
+
+def _as_number(value: float, _: object) -> str:
+    return f"{value:,g}"
+
+
+def save(figure: Canvas, path: Path) -> Path:
+    """The figure as PNG; the same figure makes the same bytes. Raises InvalidInput."""
+    content = BytesIO()
+    # A version of the library in the file would be the only thing in it that says when it was made.
+    figure.savefig(content, format="png", metadata={"Software": None})
+    write_bytes(path, content.getvalue())
+    return path
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    """Between the two values next to it, as far as it is between them."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

@@ -1,0 +1,142 @@
+"""What a model answers about subsets of one question's sources, asked for through ``Explainer``."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..explainer import Explainer
+from ..explanation import Explanation
+from ..lattice import Lattice, Mask
+from ..predicates import Judge, consistent_with
+from ..probing.limiter import Limiter
+from ..probing.replaying import Baseline
+from ..reader import NO_ANSWER
+from ..records import ProbeRecord
+from ..rules import RuleKind
+from ..settings import Rules, Settings
+from ..sources import Source
+from ..verdicts import Answer, Verdict
+from .examples import Example
+from .models import Examined
+from .walking import Verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The probes of one question by mask over ``sources``, of which the first is the highest bit.
+
+    ``incomplete``: why some that were wanted are missing; empty where none is. ``calls``: of the model,
+    ``stored``: answers that the store had.
+    """
+
+    sources: tuple[Source, ...]
+    probes: Mapping[Mask, ProbeRecord]
+    incomplete: str
+    calls: int
+    stored: int
+    judge_requests: int
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether anything was answered but by this program itself."""
+        return any(probe.kept and probe.answers for probe in self.probes.values())
+
+    def verdict(self, mask: Mask, size: int) -> Verdict | None:
+        """Whether the answer is consistent with the truth on a subset of the first ``size`` sources;
+        None where nobody asked."""
+        probe = self._probe(mask, size)
+        if probe is None:
+            return None
+        retention = probe.verdicts.get(RuleKind.RETENTION)
+        # The condition of omission rules is the opposite.
+        return ~probe.verdicts[RuleKind.OMISSION].verdict if retention is None else retention.verdict
+
+    def verdicts(self, size: int) -> Verdicts:
+        """On all subsets of the first ``size`` sources."""
+        found = tuple([self.verdict(mask, size) for mask in Lattice(size).masks()])
+        return Verdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
+
+    def seconds(self, masks: Iterable[Mask], size: int) -> float:
+        """How long the calls about these subsets of the first ``size`` sources took, one by one."""
+        probes = (self._probe(mask, size) for mask in masks)
+        return sum((probe.latency or 0.0) for probe in probes if probe is not None)
+
+    def _probe(self, mask: Mask, size: int) -> ProbeRecord | None:
+        return self.probes.get(mask << (len(self.sources) - size))
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How questions are asked about.
+
+    An answer is consistent with the truth by near-exact match, else as ``judge`` says; omission rules are
+    about what is inconsistent. Without sources the answer is N/A, and nobody is asked. ``settings``: as
+    for any explanation; which rules and which miner is said for each question.
+    """
+
+    model: Examined
+    settings: Settings
+    limiter: Limiter
+    judge: Judge | None = None
+
+    def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
+        """All subsets. Raises what ``Explainer.explain`` raises."""
+        explanation = self._explained(example, sources, "exhaustive", "both")
+        return _merged(sources, [explanation])
+
+    def needed(
+        self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
+    ) -> Answered:
+        """What exact miners of these rules ask of the first so many sources, of each of these sizes."""
+        explanations = list[Explanation]()
+        for size in sorted(sizes, reverse=True):
+            explanations.append(self._explained(example, sources[:size], "exact", rules))
+            if not explanations[-1].complete:
+                break
+        return _merged(sources, explanations)
+
+    def _explained(
+        self,
+        example: Example,
+        sources: tuple[Source, ...],
+        miner: Literal["exact", "exhaustive"],
+        rules: Rules,
+    ) -> Explanation:
+        settings = replace(
+            self.settings,
+            miner=miner,
+            rules=rules,
+            check_repeatable=False,
+            answer_without_sources=NO_ANSWER,
+        )
+        predicate = consistent_with(example.answer, judge=self.judge)
+        explainer = Explainer(
+            self.model.replay, predicate=predicate, settings=settings, limiter=self.limiter
+        )
+        # What is judged by is the truth: no run on all sources is needed beside those of the search.
+        return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
+
+
+def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:
+    lattice = Lattice(len(sources))
+    bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
+    probes = dict[Mask, ProbeRecord]()
+    for explanation in explanations:
+        for probe in explanation.probes:
+            probes.setdefault(sum(bits[each] for each in probe.kept), probe)
+    return Answered(
+        sources,
+        probes,
+        next((_why(each) for each in explanations if not each.complete), ""),
+        sum(each.counts.replays for each in explanations),
+        sum(each.counts.stored for each in explanations),
+        sum(each.counts.judge_requests for each in explanations),
+    )
+
+
+def _why(explanation: Explanation) -> str:
+    if explanation.stop_reason:
+        return explanation.stop_reason
+    missing = explanation.unresolved
+    first = f", such as: {missing[0].reason}" if missing else ""
+    return f"{len(missing)} subsets have no verdict{first}"

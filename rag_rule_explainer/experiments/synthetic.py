@@ -1,0 +1,82 @@
+"""Mock sources, with a model and a judge that never err: what the miners cost when nothing goes wrong."""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from ..errors import InvalidInput
+from ..predicates import JudgeRequest
+from ..reader import NO_ANSWER
+from ..sources import Source
+from .examples import Example
+from .models import Examined
+
+_PART = re.compile(r"Part (\d+) of (\d+) of the code of (\w+) is (\w+)\.")
+_WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "inlet", "jade")
+
+
+def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> Iterator[Example]:
+    """Questions after a code, of which each necessary source tells one part; the others tell nothing.
+
+    Raises InvalidInput for fewer sources than are necessary.
+    """
+    if not 1 <= necessary <= sources:
+        raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
+    for number in range(1, count + 1):
+        yield _example(number, random.Random(f"{seed} {number}"), necessary, sources)  # noqa: S311 -- no secret
+
+
+def _example(number: int, draw: random.Random, necessary: int, count: int) -> Example:
+    name = f"item{number}"
+    parts = [f"{draw.choice(_WORDS)}{draw.randrange(100)}" for _ in range(necessary)]
+    places = sorted(draw.sample(range(count), necessary))
+    texts = [f"Note {place} about {name} says nothing of its code." for place in range(1, count + 1)]
+    for part, (place, word) in enumerate(zip(places, parts, strict=True), start=1):
+        texts[place] = f"Part {part} of {necessary} of the code of {name} is {word}."
+    sources = [Source(f"D{place}", text) for place, text in enumerate(texts, start=1)]
+    return Example(
+        id=f"synthetic-{number:04}",
+        question=f"What is the code of {name}?",
+        answer=" ".join(parts),
+        sources=tuple(sources),
+        necessary=tuple([sources[place].id for place in places]),
+        hops=necessary,
+    )
+
+
+def perfect_model() -> Examined:
+    """Answers with the code where it is shown all parts of it, else N/A; it takes no time."""
+    return Examined("perfect-model", "experiments: the perfect model", _perfect)
+
+
+# Async, because what never waits needs no thread.
+async def _perfect(_: str, sources: Sequence[Source]) -> str:
+    told = dict(part for source in sources if (part := _told(source.text)) is not None)
+    of = next(iter(told), (0, 0))[1]
+    if not told or len(told) < of:
+        return NO_ANSWER
+    return _said(" ".join(told[part, of] for part in range(1, of + 1)))
+
+
+@lru_cache(maxsize=1024)
+def _told(text: str) -> tuple[tuple[int, int], str] | None:
+    """Which part it is, of how many, and the part."""
+    found = _PART.fullmatch(text)
+    return None if found is None else ((int(found[1]), int(found[2])), found[4])
+
+
+def _said(code: str) -> str:
+    # In words of its own, so that near-exact match settles nothing and the judge is asked.
+    return f"The code is {code}."
+
+
+class PerfectJudge:
+    """Says yes to the answer that the perfect model words the truth in, and to nothing else."""
+
+    judge_name = "the perfect judge"
+
+    def __call__(self, request: JudgeRequest, /) -> dict[str, bool]:
+        """An opinion on each candidate."""
+        truth = _said(request.matter.truth or "")
+        return {each.id: each.answer == truth for each in request.candidates}
