@@ -41,7 +41,8 @@ def share(count: int, of: int, nothing: str) -> Share:
 def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """The score interval (Wilson, 1927): every share that so many of so many do not speak against.
 
-    ``of`` is above 0, and may be an effective number. Never leaves [0, 1], and is no single point where all or none were counted.
+    ``of`` is above 0, and may be an effective number. Never leaves [0, 1], and is no single point where
+    all or none were counted.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     observed, weight = count / of, z * z / of

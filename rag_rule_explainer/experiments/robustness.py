@@ -33,7 +33,7 @@ from .unexpected import Sampled, Table, deviations
 Told: TypeAlias = Callable[[int, int], object]
 """Is told how many answers there are, and of how many."""
 
-JUDGEMENTS = "experiments: judgements"
+JUDGING = "experiments: judgements"
 """The namespace in which judgements are stored: one judge decides about the answers of all models."""
 MOST_SOURCES = 8
 MOST_SAMPLES = 100
@@ -200,7 +200,7 @@ class _Run:
             if reply.answer is not None
         }
         store = self.settings.store
-        own = None if store is None else replace(store, namespace=JUDGEMENTS)
+        own = None if store is None else replace(store, namespace=JUDGING)
         trial = self._trial = Trial(replace(self.settings, store=own))
         batch = max(len(each.masks) for each in asked) * self.plan.samples
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)

@@ -3,6 +3,8 @@
 import typer
 
 from .efficiency import efficiency
+from .judge import judge
+from .robustness import robustness
 
 experiment = typer.Typer(
     name="experiment",
@@ -17,3 +19,5 @@ def _main() -> None:
 
 
 experiment.command("efficiency")(efficiency)
+experiment.command("robustness")(robustness)
+experiment.command("judge")(judge)
