@@ -39,7 +39,9 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
     """
     cases, unlabelled = half_labelled(path, needed)
     if unlabelled:
-        raise InvalidInput(f"{path}, {unlabelled[0]}: the label is null; give true or false")
+        raise InvalidInput(
+            f"{path}, {unlabelled[0]}: label: Input should be a valid boolean, and is null; {EXPECTED}"
+        )
     if not cases:
         raise InvalidInput(f"{path} holds no labels; {EXPECTED}")
     return cases

@@ -5,6 +5,7 @@ import typer
 from .efficiency import efficiency
 from .judge import judge
 from .robustness import robustness
+from .quality import quality
 
 experiment = typer.Typer(
     name="experiment",
@@ -21,3 +22,4 @@ def _main() -> None:
 experiment.command("efficiency")(efficiency)
 experiment.command("robustness")(robustness)
 experiment.command("judge")(judge)
+experiment.command("quality")(quality)
