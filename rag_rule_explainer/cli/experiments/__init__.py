@@ -4,8 +4,8 @@ import typer
 
 from .efficiency import efficiency
 from .judge import judge
-from .robustness import robustness
 from .quality import quality
+from .robustness import robustness
 
 experiment = typer.Typer(
     name="experiment",
