@@ -12,7 +12,7 @@ import pytest
 
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OpenAIServer, judging
-from tests.cli.runs import RagRules, finished, subprocess_of
+from tests.cli.runs import UNREACHABLE, RagRules, assert_refused, finished, jsonl, subprocess_of
 from tests.experiments.seeded import (
     EVERY,
     EXPECTED,
@@ -244,3 +244,66 @@ def test_interrupted_and_resumed_it_comes_to_the_same_and_pays_nothing_twice(
         assert server.paid == whole
     assert contents(tmp_path / "b") == contents(tmp_path / "a")
     assert len(judge.requests) == 2 * requests
+
+
+def test_bad_input(rag_rules: RagRules, tmp_path: Path) -> None:
+    seeded = Seeded({}, questions=3)
+    data = seeded.write(tmp_path / "q.jsonl")
+    command = "experiment", "robustness", "--out", tmp_path / "out"
+    assert_refused(rag_rules(*command), "give their file as --data")
+    assert_refused(rag_rules(*command, "--data", tmp_path / "no.jsonl"), "there is no", "no.jsonl")
+    wrong = jsonl(tmp_path / "wrong.jsonl", {"question": "q"})
+    assert_refused(rag_rules(*command, "--data", wrong), "record 1", "answer: Field required")
+    assert_refused(rag_rules(*command, "--data", data), "50 examples were asked for, and 3 of 3 can")
+    three = *command, "--data", data, "--examples", 3
+    assert_refused(rag_rules(*three, "--sources", 6), "3: fewer than 6 sources")
+    assert_refused(rag_rules(*three, "--sources", 1), "1 sources cannot hold the 2")
+    assert_refused(rag_rules(*three, "--base-url", UNREACHABLE), "--base-url goes with --model only")
+    assert_refused(rag_rules(*three, "--judge-base-url", UNREACHABLE), "goes with --judge-model only")
+    (tmp_path / "file").write_text("")
+    elsewhere = "experiment", "robustness", "--data", data, "--examples", 3, "--out", tmp_path / "file"
+    assert_refused(rag_rules(*elsewhere), "cannot be made", "give --out another")
+
+
+@pytest.mark.slow
+def test_models_that_cannot_be_asked(
+    rag_rules: RagRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = Seeded({}, questions=3).write(tmp_path / "q.jsonl")
+    three = "experiment", "robustness", "--out", tmp_path / "out", "--data", data, "--examples", 3
+    assert_refused(rag_rules(*three, "--model", "m"), "OPENAI_API_KEY is not set, and m needs a key")
+    assert_refused(rag_rules(*three, "--model", "m,key=MINE"), "MINE is not set")
+    assert_refused(rag_rules(*three, "--judge-model", "j"), "OPENAI_API_KEY is not set, and j needs")
+    monkeypatch.setenv("MINE", "any")
+    twice = "--model", "m,key=MINE", "--model", "m,key=MINE"
+    assert_refused(rag_rules(*three, *twice), "m is named twice at the same temperature")
+    down = "--model", f"m,key=MINE,url={UNREACHABLE}", "--retries", 0
+    assert_refused(rag_rules(*three, *down), "calls of m all failed; check that its endpoint is up")
+    close_all()
+    assert not (tmp_path / "out" / "robustness.csv").exists()
+
+
+@pytest.mark.slow
+def test_the_offline_reader_on_a_few_questions(rag_rules: RagRules, tmp_path: Path) -> None:
+    data = Seeded({}, questions=2).write(tmp_path / "q.jsonl")
+    command = "experiment", "robustness", "--data", data, "--examples", 2, "--samples", 2
+    run = rag_rules(*command, "--out", tmp_path / "a")
+    assert (run.code, run.err) == (0, "")
+    assert "2 questions; 124 model calls, 0 answers out of the store" in run.out
+    rows = table(tmp_path / "a" / "robustness.csv")
+    assert {(row["model"], row["temperature"]) for row in rows} == {("offline-reader", "")}
+    # It finds no code in these, so nothing retains one, and no share is made of that.
+    retention = [row for row in rows if row["kind"] == "retention"]
+    assert {(row["found"], row["micro_precision"], row["macro_precision"]) for row in retention} == {
+        ("0", "", "")
+    }
+    assert {row["precision_undefined"] for row in retention} == {"2"}
+    assert "precision is undefined 2 times at 2 samples" in run.out
+    close_all()
+    again = rag_rules(*command, "--out", tmp_path / "b", "--store", tmp_path / "a" / "answers.sqlite")
+    close_all()
+    assert "0 model calls, 124 answers out of the store" in again.out
+    names = WRITTEN - {"judgements.jsonl"}
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert (tmp_path / "a" / "robustness_macro.png").read_bytes().startswith(b"\x89PNG")
