@@ -123,8 +123,8 @@ def check(examples: Sequence[Example], models: Sequence[Examined], plan: Plan) -
     for model in models:
         if (model.name, model.temperature) in seen:
             raise InvalidInput(
-                f"{model.name} is named twice at the same temperature; name it once, or give one of them "
-                "another temperature"
+                f"{model.name} is named twice at the same temperature; name it once, or call one of them "
+                "something else, as in NAME,as=LABEL"
             )
         seen.add((model.name, model.temperature))
 
