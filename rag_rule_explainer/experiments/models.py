@@ -21,7 +21,7 @@ from ..version import __version__
 KEY = "OPENAI_API_KEY"
 """The variable that a key is in, unless another one is named."""
 
-SYNTAX = "NAME[,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
+SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,15 @@ class Examined:
     ``replay``: what ``Explainer`` is given; its answers have the finish reason and the tokens where the
     model reports them. ``namespace``: says all that its answers depend on but the question and the
     sources, for a ``Store``. ``pace``: most calls in flight that make sense; None where it is the
-    endpoint's to say. Without sources nobody is to be asked: the answer is ``NO_ANSWER``.
+    endpoint's to say. ``temperature``: what it is asked at; None where there is none to say. Without
+    sources nobody is to be asked: the answer is ``NO_ANSWER``.
     """
 
     name: str
     namespace: str
     replay: Replay
     pace: int | None = None
+    temperature: float | None = None
 
 
 def offline_reader() -> Examined:
@@ -58,6 +60,7 @@ class Endpoint:
     answer) and ``reasoning_effort``: as the paper has them, but for the effort, which is sent only where
     it is given, because models that do not reason refuse it; the least is called "none", "minimal" or
     "low", by the model. None sends nothing. An answer that is cut off at ``max_tokens`` is an answer.
+    ``label``: what tables call it; by default its name.
 
     Raises InvalidInput for values that no endpoint takes.
     """
@@ -68,6 +71,7 @@ class Endpoint:
     temperature: float | None = 1.0
     max_tokens: int | None = 100
     reasoning_effort: str | None = None
+    label: str | None = None
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -104,7 +108,9 @@ class Endpoint:
         model = self._chat_model()
         from langchain_rag_rule_explainer import chat_replay  # it is there, or there were no model
 
-        return Examined(self.name, self.namespace, chat_replay(model, allow_length=True))
+        replay = chat_replay(model, allow_length=True)
+        name = self.label or self.name
+        return Examined(name, self.namespace, replay, temperature=self.temperature)
 
     def judge(self) -> Judge:
         """To judge answers. Raises MissingExtra, and InvalidInput without a key."""
@@ -162,6 +168,7 @@ def _digest_of_prompt() -> str:
 
 _PROMPT = _digest_of_prompt()
 _OPTIONS: dict[str, tuple[str, Any]] = {
+    "as": ("label", str),
     "url": ("base_url", str),
     "key": ("key", str),
     "temperature": ("temperature", float),

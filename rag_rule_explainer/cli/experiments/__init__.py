@@ -3,7 +3,9 @@
 import typer
 
 from .efficiency import efficiency
+from .judge import judge
 from .quality import quality
+from .robustness import robustness
 
 experiment = typer.Typer(
     name="experiment",
@@ -18,4 +20,6 @@ def _main() -> None:
 
 
 experiment.command("efficiency")(efficiency)
+experiment.command("robustness")(robustness)
+experiment.command("judge")(judge)
 experiment.command("quality")(quality)
