@@ -3,6 +3,7 @@
 import typer
 
 from .efficiency import efficiency
+from .redteam import redteam
 
 experiment = typer.Typer(
     name="experiment",
@@ -17,3 +18,4 @@ def _main() -> None:
 
 
 experiment.command("efficiency")(efficiency)
+experiment.command("redteam")(redteam)
