@@ -3,6 +3,7 @@
 import typer
 
 from .efficiency import efficiency
+from .quality import quality
 from .redteam import redteam
 
 experiment = typer.Typer(
@@ -19,3 +20,4 @@ def _main() -> None:
 
 experiment.command("efficiency")(efficiency)
 experiment.command("redteam")(redteam)
+experiment.command("quality")(quality)

@@ -1,0 +1,110 @@
+"""``rag-rules experiment quality``: how good a model is at the questions themselves."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...experiments.examples import Criteria, Example, drawn
+from ...experiments.models import KEY
+from ...experiments.published import examples_in
+from ...experiments.quality import Given, Row, measured, rows_of
+from ...experiments.tables import write_csv, write_jsonl
+from ...printable import printable
+from ...settings import DEFAULT_TIMEOUT, Settings
+from ..terminal import counted, print_lines
+from .asked import ModelOptions, interrupted, store_of
+from .options import (
+    BaseUrl,
+    Concurrency,
+    Effort,
+    KeyVariable,
+    Model,
+    Out,
+    OutputTokens,
+    Retries,
+    Seed,
+    StoreUrl,
+    Temperature,
+    Timeout,
+)
+
+_USUAL_CONCURRENCY = 8
+_ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
+
+Files = Annotated[
+    list[Path],
+    typer.Option("--data", metavar="FILE", help="As for the others. May be given several times."),
+]
+Count = Annotated[
+    int | None, typer.Option("--examples", min=1, help="Draw so many of each file; all if not given.")
+]
+
+
+def quality(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    data: Files,
+    out: Out,
+    examples: Count = None,
+    seed: Seed = 0,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    key: KeyVariable = KEY,
+    temperature: Temperature = 1.0,
+    max_output_tokens: OutputTokens = 100,
+    reasoning_effort: Effort = None,
+    store: StoreUrl = None,
+    concurrency: Concurrency = None,
+    retries: Retries = 3,
+    timeout: Timeout = DEFAULT_TIMEOUT,
+) -> None:
+    """Measure how often a model gives the truth: on all sources, on the necessary ones only, and without.
+
+    By near-exact match, with 95 % intervals. Writes quality.csv, and every answer to answers.jsonl, to
+    --out.
+
+    Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted, and the
+    same command goes on.
+    """
+    named = ModelOptions(
+        () if model is None else (model,),
+        base_url,
+        key,
+        temperature,
+        max_output_tokens,
+        reasoning_effort,
+    )
+    (examined,) = named.examined()
+    found = {path: _examples(path, examples, seed) for path in data}
+    kept = store_of(store, out, examined.namespace)
+    settings = Settings(
+        store=kept,
+        concurrency=concurrency or examined.pace or _USUAL_CONCURRENCY,
+        retries=retries,
+        timeout=timeout,
+    )
+    rows, everything = list[Row](), list[tuple[Path, Given]]()
+    for number, (path, listed) in enumerate(found.items()):
+        with counted(f"answers to {printable(path.name)}") as progress:
+            given = measured(listed, examined, settings, progress)
+        if given is None:
+            raise interrupted(number, len(found), kept)
+        rows += rows_of(path.stem, examined, given)
+        everything += [(path, each) for each in given]
+    write_csv(out / "quality.csv", Row, rows)
+    records = ({"data": path.stem, **each.record()} for path, each in everything)
+    write_jsonl(out / "answers.jsonl", records)
+    print_lines([*_lines(rows), f"written to {out}: quality.csv, answers.jsonl"])
+    raise typer.Exit(3 if any(row.failed for row in rows) else 0)
+
+
+def _examples(path: Path, count: int | None, seed: int) -> Sequence[Example]:
+    listed = examples_in(path)
+    return tuple(listed) if count is None else drawn(listed, count, seed, _ANYTHING).examples
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[str]:
+    yield f"{'':34}{'exact':>7}{'N/A':>7}{'other':>7}{'failed':>7}   share of exact answers"
+    for row in rows:
+        counts = "".join(f"{count:>7,}" for count in (row.exact, row.declined, row.other, row.failed))
+        yield f"{row.data:<16}{row.shown:<18}{counts}   {row.share}"
