@@ -38,10 +38,11 @@ def share(count: int, of: int, nothing: str) -> Share:
     return Share(count, of, count / of, low, high)
 
 
-def wilson(count: int, of: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """The score interval (Wilson, 1927): every share that so many of so many do not speak against.
 
-    ``of`` is at least 1. Never leaves [0, 1], and is no single point where all or none were counted.
+    ``of`` is above 0, and may be an effective number. Never leaves [0, 1], and is no single point where
+    all or none were counted.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     observed, weight = count / of, z * z / of

@@ -21,7 +21,7 @@ class LabelLine(BaseModel):
 
     question: str
     answer: str
-    label: bool
+    label: bool | None
     id: str | None = None
     truth: str | None = None
     reference: str | None = None
@@ -34,9 +34,26 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
     """The labelled answers in a file, each called by its id, else by its line.
 
     ``needed``: the fields that every line must have for the predicate, and what each is for. Raises
-    InvalidInput where there is no such file, for a line that is none, and for an id that stands twice.
+    InvalidInput where there is no such file, for a line that is none, for a label that is null, and for
+    an id that stands twice.
+    """
+    cases, unlabelled = half_labelled(path, needed)
+    if unlabelled:
+        raise InvalidInput(
+            f"{path}, {unlabelled[0]}: label: Input should be a valid boolean, and is null; {EXPECTED}"
+        )
+    if not cases:
+        raise InvalidInput(f"{path} holds no labels; {EXPECTED}")
+    return cases
+
+
+def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledCase], list[str]]:
+    """The same, but for the lines whose label is null, which are told apart, as "line 3".
+
+    Both may be empty. Raises InvalidInput as ``load_labels`` does.
     """
     cases: list[LabelledCase] = []
+    unlabelled: list[str] = []
     lines: dict[str, int] = {}
     # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
     for number, line in enumerate(read(path, EXPECTED).split("\n"), start=1):
@@ -44,6 +61,9 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
             continue
         where = f"{path}, line {number}"
         case = _case(line, where, number, needed)
+        if case is None:
+            unlabelled.append(f"line {number}")
+            continue
         if case.id in lines:
             raise InvalidInput(
                 f"{where}: the id {shortened(case.id, 100)!r} is that of line {lines[case.id]} as well; "
@@ -51,12 +71,10 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
             )
         lines[case.id] = number
         cases.append(case)
-    if not cases:
-        raise InvalidInput(f"{path} holds no labels; {EXPECTED}")
-    return cases
+    return cases, unlabelled
 
 
-def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> LabelledCase:
+def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> LabelledCase | None:
     try:
         read = LabelLine.model_validate_json(line)
     except ValidationError as error:
@@ -72,6 +90,8 @@ def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> Labe
     for name, purpose in needed.items():
         if not getattr(read, name):
             raise InvalidInput(f'{where}: there is no "{name}", {purpose}')
+    if read.label is None:
+        return None
     try:
         sources = _sources(read.sources or ())
         kept = None if read.kept is None else _kept(read.kept, sources)

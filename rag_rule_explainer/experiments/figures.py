@@ -41,16 +41,18 @@ class Curve:
     band: bool = False
 
 
-def new_figure(title: str, subject: str, panels: int = 1) -> tuple[Canvas, list[Panel]]:
-    """A figure with so many panels beside each other; ``subject``: what was measured. Raises
-    MissingExtra."""
+def new_figure(title: str, subject: str, panels: int = 1, rows: int = 1) -> tuple[Canvas, list[Panel]]:
+    """A figure with so many panels beside each other, in so many rows; ``subject``: what was measured.
+
+    Raises MissingExtra.
+    """
     try:
         from matplotlib.figure import Figure  # late: optional, and half a second to import
     except ImportError as error:
         raise MissingExtra.naming("experiments", "drawing figures") from error
-    figure: Canvas = Figure(figsize=(6.4 * panels, 4.4), dpi=150, layout="constrained")
+    figure: Canvas = Figure(figsize=(6.4 * panels, 4.4 * rows), dpi=150, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
-    axes = [figure.add_subplot(1, panels, place) for place in range(1, panels + 1)]
+    axes = [figure.add_subplot(rows, panels, place) for place in range(1, panels * rows + 1)]
     # A model's name is anybody's, and no formula.
     told = shortened(printable(subject), 100)
     axes[0].set_title(told, loc="left", fontsize=9, color=GREY, parse_math=False)

@@ -31,13 +31,15 @@ class Examined:
     ``replay``: what ``Explainer`` is given; its answers have the finish reason and the tokens where the
     model reports them. ``namespace``: says all that its answers depend on but the question and the
     sources, for a ``Store``. ``pace``: most calls in flight that make sense; None where it is the
-    endpoint's to say. Without sources nobody is to be asked: the answer is ``NO_ANSWER``.
+    endpoint's to say. ``temperature``: what it is asked at; None where there is none to say. Without
+    sources nobody is to be asked: the answer is ``NO_ANSWER``.
     """
 
     name: str
     namespace: str
     replay: Replay
     pace: int | None = None
+    temperature: float | None = None
 
 
 def offline_reader() -> Examined:
@@ -104,7 +106,8 @@ class Endpoint:
         model = self._chat_model()
         from langchain_rag_rule_explainer import chat_replay  # it is there, or there were no model
 
-        return Examined(self.name, self.namespace, chat_replay(model, allow_length=True))
+        replay = chat_replay(model, allow_length=True)
+        return Examined(self.name, self.namespace, replay, temperature=self.temperature)
 
     def judge(self) -> Judge:
         """To judge answers. Raises MissingExtra, and InvalidInput without a key."""

@@ -3,8 +3,10 @@
 import typer
 
 from .efficiency import efficiency
+from .judge import judge
 from .quality import quality
 from .redteam import redteam
+from .robustness import robustness
 
 experiment = typer.Typer(
     name="experiment",
@@ -20,4 +22,6 @@ def _main() -> None:
 
 experiment.command("efficiency")(efficiency)
 experiment.command("redteam")(redteam)
+experiment.command("robustness")(robustness)
+experiment.command("judge")(judge)
 experiment.command("quality")(quality)

@@ -1,0 +1,101 @@
+"""``rag-rules experiment judge``: judgements for a person to label, and what the labels say of them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import InvalidInput
+from ...experiments.judging import (
+    DRAWN,
+    TO_LABEL,
+    Figure,
+    check,
+    draw,
+    drawn_in,
+    figures,
+    judgements_in,
+    write_draw,
+)
+from ...experiments.tables import write_csv
+from ..labels import half_labelled
+from ..terminal import print_lines
+from .options import Out, Seed
+
+Judgements = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--judgements",
+        metavar="PATH",
+        help="Draw from these: judgements.jsonl of an experiment with a judge, or its folder. May be "
+        "given several times.",
+    ),
+]
+Count = Annotated[int, typer.Option(min=1, help="Draw so many.")]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help=f"Read the labels back: {TO_LABEL}, in which a person filled them in."
+    ),
+]
+
+
+def judge(
+    out: Out,
+    judgements: Judgements = None,
+    count: Count = 100,
+    seed: Seed = 0,
+    labels: Labels = None,
+) -> None:
+    """Draw judgements for a person to label; then measure the judge by the labels.
+
+    With --judgements: draws --count of those that near-exact match did not settle, and writes them to
+    to_label.jsonl, without the judge's verdicts. Set each "label" there to true where the answer gives
+    the same final answer as the truth, and to false where it does not. With --labels: reads them back,
+    prints precision, recall and false positive rate, and writes judge.csv.
+
+    Exit code 0: all was drawn, or all is labelled and has a verdict; 2: bad input; 3: fewer were there to
+    draw, some have no label, or the judge was unsure of some.
+    """
+    if bool(judgements) == (labels is not None):
+        raise InvalidInput("give --judgements to draw from, or --labels to read back, and not both")
+    raise typer.Exit(_draw(judgements or (), count, seed, out) if labels is None else _check(labels, out))
+
+
+def _draw(paths: Sequence[Path], count: int, seed: int, out: Path) -> int:
+    found = draw(judgements_in(paths), count, seed)
+    write_draw(found, out)
+    drawn = len(found.answers)
+    lines = [
+        f"{drawn:,} of {found.of:,} judgements drawn, said by {found.answers[0].judge}",
+        f'label them in {out / TO_LABEL}: set "label" to true where the answer says what the truth does',
+        f"then: rag-rules experiment judge --labels {out / TO_LABEL} --out {out}",
+    ]
+    if drawn < count:
+        lines.insert(
+            1, f"{count:,} were asked for: these are all that near-exact match did not settle, so far"
+        )
+    print_lines(lines)
+    return 3 if drawn < count else 0
+
+
+def _check(labels: Path, out: Path) -> int:
+    drawn = drawn_in(out)
+    labelled, unlabelled = half_labelled(labels, {"id": f"by which it is found in {DRAWN}"})
+    if not labelled:
+        raise InvalidInput(
+            f'none of the {len(unlabelled):,} lines of {labels} has a label; set "label" to true or false'
+        )
+    checked = check(drawn, labelled)
+    write_csv(out / "judge.csv", Figure, figures(checked))
+    missing = len(drawn) - len(labelled)
+    # A reader that has gone away ends the output; the exit code is for somebody else.
+    with suppress(SystemExit):
+        if missing:
+            print_lines(
+                [f"{len(labelled):,} of {len(drawn):,} are labelled; the others are in no figure"]
+            )
+        print_lines(checked.lines())
+    return 3 if missing or checked.unknown else 0

@@ -1,0 +1,177 @@
+"""``rag-rules experiment robustness``: rules against labels, over samples and models."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import InvalidInput
+from ...experiments.examples import Criteria, drawn
+from ...experiments.figures import new_figure
+from ...experiments.judging import JUDGEMENTS
+from ...experiments.models import KEY, Examined
+from ...experiments.published import examples_in
+from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, measure
+from ...experiments.robustness_figures import draw_robustness
+from ...experiments.robustness_rows import Failure, QuestionRow, Row
+from ...experiments.tables import write_csv, write_jsonl
+from ...printable import printable, shortened
+from ...settings import DEFAULT_TIMEOUT, Settings
+from ..terminal import counted, print_lines
+from .asked import ModelOptions, interrupted, judge_named, store_of
+from .options import (
+    BaseUrl,
+    Concurrency,
+    Data,
+    Effort,
+    ExampleCount,
+    JudgeBaseUrl,
+    JudgeKey,
+    JudgeModel,
+    KeyVariable,
+    Models,
+    Out,
+    OutputTokens,
+    Retries,
+    Seed,
+    StoreUrl,
+    Temperature,
+    Timeout,
+)
+
+_USUAL_CONCURRENCY = 8
+_SHOWN = 5
+
+Samples = Annotated[
+    int, typer.Option(min=1, max=MOST_SAMPLES, help="Answers to each subset, one a round.")
+]
+SourceCount = Annotated[
+    int,
+    typer.Option(
+        "--sources",
+        min=1,
+        max=MOST_SOURCES,
+        help="How many sources: the necessary ones first, then distractors.",
+    ),
+]
+Necessary = Annotated[int, typer.Option(min=1, help="Draw questions with so many necessary sources.")]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
+]
+
+
+def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    out: Out,
+    data: Data = None,
+    examples: ExampleCount = 50,
+    seed: Seed = 0,
+    samples: Samples = 10,
+    sources: SourceCount = 5,
+    necessary: Necessary = 2,
+    shuffle_distractors: Shuffle = False,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    key: KeyVariable = KEY,
+    temperature: Temperature = 1.0,
+    max_output_tokens: OutputTokens = 100,
+    reasoning_effort: Effort = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeBaseUrl = None,
+    judge_key: JudgeKey = KEY,
+    store: StoreUrl = None,
+    concurrency: Concurrency = None,
+    retries: Retries = 3,
+    timeout: Timeout = DEFAULT_TIMEOUT,
+) -> None:
+    """Measure how far rules are those that labels lead one to expect, over samples and models.
+
+    Every subset is asked about --samples times. The first 1, 2, ... of them vote, and the Dual Rule Miner
+    is run on the votes. Give --model several times to compare models, each with its own url, key,
+    temperature and effort, such as --model NAME --model NAME,temperature=0.
+
+    Writes robustness.csv (all questions), robustness_questions.csv, the figures, unexpected.jsonl (each
+    rule that is unexpected or missing, with the answers that decided so), failures.csv and, with a judge,
+    judgements.jsonl to --out.
+
+    Exit code 0: every question is in every figure; 2: bad input; 3: some are in failures.csv;
+    130: interrupted, and the same command goes on.
+    """
+    if data is None:
+        raise InvalidInput("robustness is measured on labelled questions; give their file as --data")
+    plan = Plan(sources, samples, seed if shuffle_distractors else None)
+    new_figure("", "")  # before anything is paid for, whether they can be drawn
+    options = ModelOptions(
+        tuple(model or ()), base_url, key, temperature, max_output_tokens, reasoning_effort
+    )
+    models = options.examined()
+    judge = judge_named(judge_model, judge_base_url, judge_key)
+    criteria = Criteria(
+        fewest_necessary=necessary, most_necessary=necessary, fewest_sources=max(sources, necessary)
+    )
+    found = drawn(examples_in(data), examples, seed, criteria).examples
+    settings = Settings(
+        retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
+    )
+    settings = replace(settings, store=store_of(store, out, JUDGING))
+    with counted("answers") as progress:
+        outcome = measure(found, models, plan, settings, judge, progress)
+    if outcome.interrupted:
+        raise interrupted(outcome.answers, outcome.of, settings.store)
+    subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
+    figures = _write(outcome, subject, out, judged=judge is not None)
+    print_lines([*_lines(outcome, len(found)), f"written to {out}: {len(figures)} figures and tables"])
+    raise typer.Exit(3 if outcome.failures else 0)
+
+
+def _pace(models: Sequence[Examined]) -> int | None:
+    paces = [model.pace for model in models if model.pace is not None]
+    return min(paces) if len(paces) == len(models) else None
+
+
+def _write(outcome: Outcome, subject: str, out: Path, *, judged: bool) -> list[Path]:
+    write_csv(out / "robustness.csv", Row, outcome.rows)
+    write_csv(out / "robustness_questions.csv", QuestionRow, outcome.questions)
+    write_csv(out / "failures.csv", Failure, outcome.failures)
+    write_jsonl(out / "unexpected.jsonl", outcome.unexpected)
+    if judged:
+        write_jsonl(out / JUDGEMENTS, (each.model_dump(mode="json") for each in outcome.judged))
+    return list(draw_robustness(outcome.rows, subject, out))
+
+
+def _lines(outcome: Outcome, questions: int) -> Iterator[str]:
+    yield (
+        f"{questions:,} questions; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the "
+        f"store, {outcome.judge_requests:,} requests to the judge"
+    )
+    if outcome.failed_calls:
+        yield f"{outcome.failed_calls:,} calls failed for good"
+    last = max(row.samples for row in outcome.rows)
+    yield f"{'micro':>74}{'macro':>22}"
+    heads = ("samples", "expected", "found", "precision", "recall", "precision", "recall")
+    yield f"  {'model':22}{'rules':10}" + "".join(f"{head:>11}" for head in heads)
+    for row in outcome.rows:
+        if row.samples in {1, last}:
+            yield _line(row)
+    undefined = sum(row.precision_undefined for row in outcome.rows if row.samples == last)
+    if undefined:
+        yield (
+            f"precision is undefined {undefined:,} times at {last} samples, for questions without a rule "
+            "of the kind: they are in no macro precision"
+        )
+    yield f"{len(outcome.unexpected):,} rules are unexpected or missing at times: unexpected.jsonl"
+    if outcome.failures:
+        yield f"{len(outcome.failures):,} times a question has not the verdicts it needs: failures.csv"
+        for each in outcome.failures[:_SHOWN]:
+            told = f"  {each.question_id}, {each.model}, {each.samples} samples: {each.reason}"
+            yield shortened(printable(told), 200)
+
+
+def _line(row: Row) -> str:
+    name = shortened(printable(row.model), 14)
+    name = name if row.temperature is None else f"{name} at {row.temperature:g}"
+    rates = (row.micro_precision, row.micro_recall, row.macro_precision, row.macro_recall)
+    cells = [f"{row.samples:,}", f"{row.expected:,}", f"{row.found:,}"]
+    cells += ["undefined" if rate is None else f"{rate:.3f}" for rate in rates]
+    return f"  {name:22}{row.kind.value:10}" + "".join(f"{cell:>11}" for cell in cells)

@@ -1,0 +1,266 @@
+"""How well a judge judges (paper, *LLM-as-a-judge*): its judgements, drawn for a person to label.
+
+Experiments with a judge write what near-exact match did not settle. Some of it is drawn, and shown to a
+person without the judge's verdict; the labels come back, and are compared with the verdicts.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..checking import JudgeCheck, LabelledCase, Share, check_judge
+from ..errors import InvalidInput
+from ..predicates.wording import equivalent
+from ..printable import shortened
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .examples import Example
+from .models import Examined
+from .tables import write_jsonl
+
+JUDGEMENTS, DRAWN, TO_LABEL = "judgements.jsonl", "drawn.jsonl", "to_label.jsonl"
+"""What experiments write; what was drawn, with the verdicts; the same without, for a person."""
+
+
+class JudgedAnswer(BaseModel):
+    """A line of ``judgements.jsonl``: what a judge said about an answer, and whose answer that is."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judge: str
+    model: str
+    temperature: float | None = None
+    question_id: str
+    question: str
+    truth: str
+    answer: str
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same for the same judgement on the same answer, whoever gave it."""
+        parts = self.judge, self.question, self.truth, self.answer, self.verdict.value
+        content = "".join(f"{len(part)}:{part}" for part in parts)
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+class DrawnAnswer(JudgedAnswer):
+    """A line of ``drawn.jsonl``. ``models``: all that gave the answer."""
+
+    drawn_as: str
+    models: list[str]
+
+
+def judged_answers(
+    judge: str, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
+) -> Iterator[JudgedAnswer]:
+    """What near-exact match did not settle, each text once."""
+    for text, judgement in {answer.text: judgement for answer, judgement in judged}.items():
+        if not equivalent(text, example.answer):
+            yield JudgedAnswer(
+                judge=judge,
+                model=model.name,
+                temperature=model.temperature,
+                question_id=example.id,
+                question=example.question,
+                truth=example.answer,
+                answer=text,
+                verdict=judgement.verdict,
+                reason=judgement.reason,
+            )
+
+
+class Draw(NamedTuple):
+    """``answers``: in the order drawn, ``of`` so many different ones."""
+
+    answers: tuple[DrawnAnswer, ...]
+    of: int
+
+
+def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
+    """``count`` random ones, or all where there are fewer; an answer that several models gave is one.
+
+    Which ones depends on the seed and on what was judged alone: not on the order, nor on the count.
+    Raises InvalidInput for none at all, and for those of several judges.
+    """
+    models = dict[str, list[str]]()
+    first = dict[str, JudgedAnswer]()
+    for each in judged:
+        first.setdefault(each.id, each)
+        models.setdefault(each.id, []).append(_told(each))
+    judges = sorted({each.judge for each in first.values()})
+    if not judges:
+        raise InvalidInput(
+            "there is nothing to draw from: near-exact match settled every answer; judge more questions"
+        )
+    if len(judges) > 1:
+        told = "; ".join(shortened(judge, 100) for judge in judges)
+        raise InvalidInput(
+            f"these are judgements of {len(judges)} judges ({told}); give those of one, or draw for each "
+            "apart"
+        )
+    order = sorted(first, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())
+    chosen = [
+        DrawnAnswer(**dict(first[each]), drawn_as=each, models=list(dict.fromkeys(models[each])))
+        for each in order[:count]
+    ]
+    return Draw(tuple(chosen), len(first))
+
+
+def _told(judged: JudgedAnswer) -> str:
+    if judged.temperature is None:
+        return judged.model
+    return f"{judged.model} at temperature {judged.temperature:g}"
+
+
+def write_draw(drawn: Draw, out: Path) -> None:
+    """Writes what was drawn to ``out``, twice: for a person, without any verdict, and with them.
+
+    Raises InvalidInput where a person's labels would be lost.
+    """
+    target = out / TO_LABEL
+    if any(label is not None for label in _labels_in(target)):
+        raise InvalidInput(
+            f"{target} has labels already, which would be lost; read them with --labels {target}, or "
+            "give --out another folder"
+        )
+    write_jsonl(
+        target,
+        (
+            {
+                "id": each.drawn_as,
+                "question": each.question,
+                "truth": each.truth,
+                "answer": each.answer,
+                "label": None,
+            }
+            for each in drawn.answers
+        ),
+    )
+    write_jsonl(out / DRAWN, (each.model_dump(mode="json") for each in drawn.answers))
+
+
+def _labels_in(path: Path) -> Iterator[object]:
+    """The labels that are there; of what cannot be read, one that is to be kept."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError):
+        yield "unreadable"
+        return
+    for line in filter(str.strip, lines):
+        try:
+            yield json.loads(line).get("label")
+        except (ValueError, RecursionError, AttributeError):
+            yield "unreadable"
+
+
+def judgements_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
+    """The judgements in these files, or in the folders of these experiments. Raises InvalidInput."""
+    expected = f"give the {JUDGEMENTS} of an experiment with a judge, or its folder"
+    files = [path / JUDGEMENTS if path.is_dir() else path for path in paths]
+    return [each for file in files for each in _read(file, JudgedAnswer, expected)]
+
+
+def drawn_in(folder: Path) -> list[DrawnAnswer]:
+    """What was drawn for labels, as ``write_draw`` wrote it. Raises InvalidInput."""
+    expected = f"give the folder as --out that the labels were drawn to, in which {DRAWN} is"
+    return _read(folder / DRAWN, DrawnAnswer, expected)
+
+
+def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
+    """The judge's verdicts against the labels of some of what was drawn; asks nobody.
+
+    Raises InvalidInput for labels of anything else.
+    """
+    known = {each.drawn_as: each for each in drawn}
+    for case in labelled:
+        if case.id not in known:
+            raise InvalidInput(
+                f"{shortened(case.id, 100)!r} is labelled, and was not drawn; give the labels that "
+                f"belong to {DRAWN}"
+            )
+        own = known[case.id]
+        shown = (case.question, Answer.of(case.answer).text, case.truth)
+        if shown != (own.question, own.answer, own.truth):
+            raise InvalidInput(
+                f"{case.id!r} was changed: its question, truth or answer is not what was drawn and "
+                "judged; change nothing but the labels"
+            )
+    return check_judge(labelled, predicate_of=lambda case: _Recorded.of(known[case.id]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What a judge said some time ago."""
+
+    judge: str
+    judgement: Judgement
+
+    @classmethod
+    def of(cls, drawn: DrawnAnswer) -> "_Recorded":
+        return cls(drawn.judge, Judgement(drawn.verdict, drawn.reason))
+
+    def __call__(self, _: Case) -> Judgement:
+        return self.judgement
+
+    def memo_key(self, _: Case) -> None:
+        """Never remembered: it is known."""
+
+    def __str__(self) -> str:
+        return f"the answer is consistent with its truth, said {self.judge}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A row of ``judge.csv``: ``count`` of ``of``, with its 95 % interval; None where it is undefined."""
+
+    figure: str
+    value: float | None
+    low: float | None
+    high: float | None
+    count: int
+    of: int
+
+
+def figures(checked: JudgeCheck) -> Iterator[Figure]:
+    """Precision, recall and false positive rate."""
+    shares: Mapping[str, Share] = {
+        "precision": checked.precision,
+        "recall": checked.recall,
+        "false_positive_rate": checked.false_positive_rate,
+    }
+    for name, share in shares.items():
+        yield Figure(name, share.value, share.low, share.high, share.count, share.of)
+
+
+def _read(file: Path, shape: Any, expected: str) -> list[Any]:
+    try:
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except FileNotFoundError as error:
+        raise InvalidInput(f"there is no {file}; {expected}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} is not UTF-8 text: {error.reason}; {expected}") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}; {expected}") from error
+    read = list[Any]()
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                read.append(shape.model_validate(json.loads(line)))
+            except (ValueError, RecursionError, ValidationError) as error:
+                raise InvalidInput(f"{file}, line {number}: {_complaint(error)}; {expected}") from error
+    return read
+
+
+def _complaint(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return shortened(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", 300)
+    return "it is no JSON"

@@ -1,0 +1,291 @@
+"""How far rules are those that labels lead one to expect (paper, *robustness*), over samples and models.
+
+Every subset of a few sources is asked about several times, one new sample a round; a subset is consistent
+with the truth where half or more of its samples are. The Dual Rule Miner is run on the votes of the first
+sample, of the first two, and so on.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from ..checking.trial import Trial
+from ..errors import BaselineFailed, InvalidInput
+from ..lattice import Mask
+from ..predicates import Judge, consistent_with
+from ..predicates.judge.jury import jury_of
+from ..probing.limiter import Limiter
+from ..probing.loop import run_blocking
+from ..probing.reply import Reply
+from ..rules import RuleKind
+from ..settings import Settings
+from ..sources import SourceSet
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .examples import Example
+from .judging import JudgedAnswer, judged_answers
+from .models import Examined
+from .robustness_rows import Failure, QuestionRow, Row, question_row, row_of
+from .sampling import INTERRUPTED, Asked, Sampling
+from .scoring import Score, expected, mined, score
+from .unexpected import Sampled, Table, deviations
+
+Told: TypeAlias = Callable[[int, int], object]
+"""Is told how many answers there are, and of how many."""
+
+JUDGING = "experiments: judgements"
+"""The namespace in which judgements are stored: one judge decides about the answers of all models."""
+MOST_SOURCES = 8
+MOST_SAMPLES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``sources``: how many of each question, the necessary ones first. ``samples``: of each subset.
+    ``distractors``: the seed that orders the distractors; None for the order as published.
+
+    Raises InvalidInput for sources that are not 1 to 8, and samples that are not 1 to 100.
+    """
+
+    sources: int = 5
+    samples: int = 10
+    distractors: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in (("sources", MOST_SOURCES), ("samples", MOST_SAMPLES)):
+            number = getattr(self, name)
+            if not 1 <= number <= most:
+                raise InvalidInput(f"{name} is {number!r}; give 1 to {most}")
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The numbers of samples that are voted on."""
+        return tuple(range(1, self.samples + 1))
+
+
+@dataclass(slots=True)
+class Outcome:
+    """``unexpected``: see ``unexpected.deviations``; with the model and its temperature. ``judged``: what
+    near-exact match did not settle, each answer once a model. ``calls``: of the models in this run,
+    retries included; ``stored``: answers that the store had. ``failed_calls``: for good. ``interrupted``:
+    by Ctrl-C, so that there is more to do, and no rows."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    questions: list[QuestionRow] = field(default_factory=list[QuestionRow])
+    failures: list[Failure] = field(default_factory=list[Failure])
+    unexpected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    judged: list[JudgedAnswer] = field(default_factory=list[JudgedAnswer])
+    answers: int = 0
+    of: int = 0
+    calls: int = 0
+    stored: int = 0
+    failed_calls: int = 0
+    judge_requests: int = 0
+    interrupted: bool = False
+
+
+def measure(
+    examples: Sequence[Example],
+    models: Sequence[Examined],
+    plan: Plan,
+    settings: Settings,
+    judge: Judge | None = None,
+    told: Told | None = None,
+) -> Outcome:
+    """Every row, model by model.
+
+    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``, whose
+    namespace is replaced; the rest is the experiment's. An answer is consistent with the truth by
+    near-exact match, else as ``judge`` says, which is asked about all answers of a model to a question in
+    one request, and about no answer twice. A question without the verdicts that the miner needs is a
+    failure, and the others go on.
+
+    Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
+    BaselineFailed where a model or the judge only fails, StoreFailed.
+    """
+    _check_told_apart(models)
+    most = max((len(each.necessary) for each in examples), default=0)
+    if most > plan.sources:
+        raise InvalidInput(
+            f"{plan.sources} sources cannot hold the {most} that a question needs; ask for more sources"
+        )
+    run = _Run(examples, models, plan, settings, judge, told)
+    try:
+        run_blocking(run.measured(), run.interrupt)
+    except KeyboardInterrupt:
+        run.outcome.interrupted = True
+    return run.outcome
+
+
+def _check_told_apart(models: Sequence[Examined]) -> None:
+    seen = set[tuple[str, float | None]]()
+    for model in models:
+        if (model.name, model.temperature) in seen:
+            raise InvalidInput(
+                f"{model.name} is named twice at the same temperature; name it once, or give one of them "
+                "another temperature"
+            )
+        seen.add((model.name, model.temperature))
+
+
+@dataclass(slots=True)
+class _Run:
+    examples: Sequence[Example]
+    models: Sequence[Examined]
+    plan: Plan
+    settings: Settings
+    judge: Judge | None
+    told: Told | None
+    outcome: Outcome = field(default_factory=Outcome)
+    _sampling: Sampling | None = None
+    _trial: Trial | None = None
+
+    async def measured(self) -> None:
+        asked = [
+            Asked(each, SourceSet.of(each.first(self.plan.sources, self.plan.distractors)))
+            for each in self.examples
+        ]
+        self.outcome.of = (
+            sum(len(each.masks) - 1 for each in asked) * self.plan.samples * len(self.models)
+        )
+        limiter = Limiter(self.settings.concurrency)
+        for model in self.models:
+            replies = await self._replies(model, asked, limiter)
+            tables = await self._tables(asked, replies)
+            if self.outcome.interrupted:
+                return
+            self._count(model, tables)
+
+    def interrupt(self) -> None:
+        self.outcome.interrupted = True
+        if self._sampling is not None:
+            self._sampling.stop(INTERRUPTED)
+        if self._trial is not None:
+            self._trial.interrupt()
+
+    def _advance(self) -> None:
+        outcome = self.outcome
+        outcome.answers += 1
+        if self.told is not None:
+            self.told(outcome.answers, outcome.of)
+
+    async def _replies(
+        self, model: Examined, asked: Sequence[Asked], limiter: Limiter
+    ) -> "Mapping[tuple[int, Mask], Sequence[Reply]]":
+        store = self.settings.store
+        own = None if store is None else replace(store, namespace=model.namespace)
+        settings = replace(self.settings, store=own)
+        sampling = Sampling(model, asked, self.plan.samples, settings, limiter, self._advance)
+        self._sampling = sampling
+        if self.outcome.interrupted:
+            sampling.stop(INTERRUPTED)
+        try:
+            return await sampling.run()
+        finally:
+            bill, outcome = sampling.bill, self.outcome
+            outcome.calls += bill.replays
+            outcome.stored += bill.stored
+            outcome.failed_calls += bill.failures
+            outcome.interrupted = outcome.interrupted or bool(sampling.stop_reason)
+
+    async def _tables(
+        self, asked: Sequence[Asked], replies: "Mapping[tuple[int, Mask], Sequence[Reply]]"
+    ) -> list[Table]:
+        if self.outcome.interrupted:
+            return []
+        cases = {
+            (key, number): self._case(asked[key[0]], key[1], reply.answer)
+            for key, several in replies.items()
+            for number, reply in enumerate(several)
+            if reply.answer is not None
+        }
+        store = self.settings.store
+        own = None if store is None else replace(store, namespace=JUDGING)
+        trial = self._trial = Trial(replace(self.settings, store=own))
+        batch = max(len(each.masks) for each in asked) * self.plan.samples
+        jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
+        predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
+        items = await trial.judged((predicates[key[0]], case) for (key, _), case in cases.items())
+        self.outcome.judge_requests += trial.bill.judge_requests
+        if trial.stop_reason and not self.outcome.interrupted:
+            raise BaselineFailed(f"the judge gives no verdicts: {trial.stop_reason}")
+        order = list(cases)
+        judged = {order[place]: item.judgement for item in items for place in item.places}
+
+        def samples(key: tuple[int, Mask]) -> list[Sampled]:
+            return [
+                Sampled(reply.answer, judged.get((key, n)) or Judgement(Verdict.UNKNOWN, reply.error))
+                for n, reply in enumerate(replies[key])
+            ]
+
+        return [
+            Table(each, {mask: samples((place, mask)) for mask in each.masks})
+            for place, each in enumerate(asked)
+        ]
+
+    @staticmethod
+    def _case(asked: Asked, mask: Mask, answer: Answer) -> Case:
+        kept, everything = asked.arrangement(mask).sources, asked.sources.sources
+        return Case(asked.example.question, Answer(asked.example.answer), answer, kept, everything)
+
+    def _count(self, model: Examined, tables: Sequence[Table]) -> None:
+        scores = defaultdict[tuple[RuleKind, int], list[Score]](list)
+        failed = defaultdict[int, int](int)
+        named = {"model": model.name, "temperature": model.temperature}
+        for table in tables:
+            resolved = list[int]()
+            for count in self.plan.counts:
+                reason = self._scored(model, table, count, scores)
+                if reason:
+                    failed[count] += 1
+                    question = table.asked.example.id
+                    self.outcome.failures.append(
+                        Failure(model.name, model.temperature, question, count, reason)
+                    )
+                else:
+                    resolved.append(count)
+            self.outcome.unexpected += [{**named, **each} for each in deviations(table, resolved)]
+            self.outcome.judged += self._judged(model, table)
+        self.outcome.rows += [
+            row_of(model, kind, count, scores[kind, count], failed[count])
+            for kind in RuleKind
+            for count in self.plan.counts
+        ]
+
+    def _scored(
+        self,
+        model: Examined,
+        table: Table,
+        count: int,
+        scores: Mapping[tuple[RuleKind, int], list[Score]],
+    ) -> str:
+        """Why it could not be scored; empty where it was."""
+        asked = table.asked
+        found = mined(table.votes(count))
+        if found.unresolved:
+            return _why(table, found.unresolved, count)
+        for kind in RuleKind:
+            wanted = expected(kind, asked.sources.lattice, asked.necessary)
+            scored = score(wanted, found.rules[kind])
+            scores[kind, count].append(scored)
+            self.outcome.questions.append(question_row(model, asked.example.id, kind, count, scored))
+        return ""
+
+    def _judged(self, model: Examined, table: Table) -> Iterator[JudgedAnswer]:
+        if self.judge is not None:
+            name = jury_of(self.judge, None, 1, 1).name or "a function"
+            pairs = (
+                (each.answer, each.judgement)
+                for mask in table.asked.masks
+                for each in table.samples[mask]
+                if each.answer is not None
+            )
+            yield from judged_answers(name, model, table.asked.example, pairs)
+
+
+def _why(table: Table, unresolved: Sequence[Mask], count: int) -> str:
+    first = table.samples[unresolved[0]][:count]
+    reason = next(
+        (each.judgement.reason for each in first if each.judgement.verdict is Verdict.UNKNOWN), ""
+    )
+    return f"{len(unresolved)} subsets have no verdict{f', such as: {reason}' if reason else ''}"

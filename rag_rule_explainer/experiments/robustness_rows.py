@@ -1,0 +1,123 @@
+"""The tables of the robustness experiment: a row a question, and a row for all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..rules import RuleKind
+from .models import Examined
+from .scoring import Rate, Score, macro, micro
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """The rules of one kind of one question, by the votes of the first ``samples`` samples.
+
+    ``right``: found and expected. ``precision`` and ``recall`` are None where they are undefined.
+    """
+
+    model: str
+    temperature: float | None
+    question_id: str
+    kind: RuleKind
+    samples: int
+    expected: int
+    found: int
+    right: int
+    precision: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """All questions of one model, kind and number of samples, each rate with its 95 % interval.
+
+    Micro: of the rules of all questions together. Macro: the mean over the questions for which it is
+    defined; ``precision_undefined`` of the ``questions`` have no rules of this kind, and
+    ``recall_undefined`` have none that is expected. ``failed``: questions that are in none of these
+    figures.
+    """
+
+    model: str
+    temperature: float | None
+    kind: RuleKind
+    samples: int
+    questions: int
+    failed: int
+    expected: int
+    found: int
+    right: int
+    micro_precision: float | None
+    micro_precision_low: float | None
+    micro_precision_high: float | None
+    micro_recall: float | None
+    micro_recall_low: float | None
+    micro_recall_high: float | None
+    macro_precision: float | None
+    macro_precision_low: float | None
+    macro_precision_high: float | None
+    precision_undefined: int
+    macro_recall: float | None
+    macro_recall_low: float | None
+    macro_recall_high: float | None
+    recall_undefined: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A question that is in no row of so many samples, because some subset that the miner needs has no
+    verdict."""
+
+    model: str
+    temperature: float | None
+    question_id: str
+    samples: int
+    reason: str
+
+
+def question_row(model: Examined, question: str, kind: RuleKind, count: int, score: Score) -> QuestionRow:
+    """The row of one question."""
+    return QuestionRow(
+        model.name,
+        model.temperature,
+        question,
+        kind,
+        count,
+        score.expected,
+        score.found,
+        score.right,
+        score.precision,
+        score.recall,
+    )
+
+
+def row_of(
+    model: Examined,
+    kind: RuleKind,
+    count: int,
+    scores: Sequence[Score],
+    failed: int,
+) -> Row:
+    """The row of these scores of ``count`` samples each."""
+    precision = [(each.right, each.found) for each in scores]
+    recall = [(each.right, each.expected) for each in scores]
+    return Row(
+        model.name,
+        model.temperature,
+        kind,
+        count,
+        len(scores),
+        failed,
+        sum(each.expected for each in scores),
+        sum(each.found for each in scores),
+        sum(each.right for each in scores),
+        *_cells(micro(precision)),
+        *_cells(micro(recall)),
+        *_cells(macro(precision)),
+        sum(each.precision is None for each in scores),
+        *_cells(macro(recall)),
+        sum(each.recall is None for each in scores),
+    )
+
+
+def _cells(rate: Rate) -> tuple[float | None, float | None, float | None]:
+    return rate.value, rate.low, rate.high

@@ -1,0 +1,122 @@
+"""Rules found against those that labels lead one to expect (paper, *robustness*). Pure counting."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..checking.figures import wilson
+from ..lattice import Lattice, Mask
+from ..mining import dual
+from ..probing.votes import Majority
+from ..rules import RuleKind
+from ..verdicts import Verdict
+
+
+def voted(verdicts: Sequence[Verdict]) -> Verdict:
+    """What a majority of these comes to: HOLDS at half or more; UNKNOWN where those without a verdict
+    could decide it."""
+    holds, breaks, unknown = (verdicts.count(verdict) for verdict in Verdict)
+    return Majority(len(verdicts)).outcome(holds, breaks, unknown) or Verdict.UNKNOWN
+
+
+class Mined(NamedTuple):
+    """All valid rules, as antecedents. ``unresolved``: subsets that were needed and have no verdict;
+    where there are any, there may be more rules."""
+
+    rules: Mapping[RuleKind, frozenset[Mask]]
+    unresolved: tuple[Mask, ...]
+
+
+@lru_cache(maxsize=1024)
+def mined(verdicts: tuple[Verdict, ...]) -> Mined:
+    """What the Dual Rule Miner finds. ``verdicts``: of the condition of retention rules, on all subsets
+    by mask; that of omission rules is its negation."""
+    lattice = Lattice(len(verdicts).bit_length() - 1)
+    rules = dict[RuleKind, frozenset[Mask]]()
+    unresolved = set[Mask]()
+    for search in dual(lattice, minimal=False):
+        while (ask := search.next()) is not None:
+            search.tell({ask.mask: _turned(search.kind, verdicts[ask.mask])})
+        rules[search.kind] = frozenset(claim.antecedent for claim in search.claims)
+        unresolved.update(search.unresolved)
+    return Mined(rules, tuple(sorted(unresolved)))
+
+
+def is_implied(necessary: Mask, mask: Mask) -> bool:
+    """Whether the labels imply the truth on a subset: exactly where all necessary sources are in it."""
+    return mask & necessary == necessary
+
+
+def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mask]:
+    """All rules that the labels imply: those that retain every necessary source, or omit at least one."""
+    if kind is RuleKind.RETENTION:
+        return frozenset(lattice.supersets(necessary))
+    return frozenset(mask for mask in lattice.masks() if mask & necessary)
+
+
+def _turned(kind: RuleKind, verdict: Verdict) -> Verdict:
+    return verdict if kind is RuleKind.RETENTION else ~verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Of one question: how many rules were ``expected``, how many ``found``, and how many of these were
+    expected. What is undefined is None: there is no precision of no rules, and no recall of none."""
+
+    expected: int
+    found: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """Of the rules that were found, the share that was expected."""
+        return self.right / self.found if self.found else None
+
+    @property
+    def recall(self) -> float | None:
+        """Of the rules that were expected, the share that was found."""
+        return self.right / self.expected if self.expected else None
+
+
+def score(expected: frozenset[Mask], found: frozenset[Mask]) -> Score:
+    """The score of these rules."""
+    return Score(len(expected), len(found), len(expected & found))
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share over questions, with a 95 % interval; None of all three where there is nothing to have a
+    share of."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+_UNDEFINED = Rate(None, None, None)
+
+
+def micro(shares: Iterable[tuple[int, int]]) -> Rate:
+    """So many of so many, over all questions together.
+
+    Rules of one question stand and fall together, so the interval is that of as many independent cases as
+    there are questions, or fewer where some have most of the rules (Wilson; Kish's effective size). Rules
+    that were less alike would make it narrower: it is never too narrow for that reason.
+    """
+    listed = [(count, of) for count, of in shares if of]
+    of = sum(of for _, of in listed)
+    if not of:
+        return _UNDEFINED
+    value = sum(count for count, _ in listed) / of
+    return _rate(value, of * of / sum(of * of for _, of in listed))
+
+
+def macro(shares: Iterable[tuple[int, int]]) -> Rate:
+    """The mean over the questions for which it is defined; the interval is as for ``micro``."""
+    values = [count / of for count, of in shares if of]
+    return _rate(sum(values) / len(values), len(values)) if values else _UNDEFINED
+
+
+def _rate(value: float, cases: float) -> Rate:
+    return Rate(value, *wilson(value * cases, cases))

@@ -1,0 +1,100 @@
+"""What is to be read where rules are not what the labels imply: the answers that decided so."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..lattice import Mask
+from ..rules import RuleKind
+from ..verdicts import Answer, Judgement, Verdict
+from .sampling import Asked
+from .scoring import expected, is_implied, mined, voted
+
+
+class Sampled(NamedTuple):
+    """One sample, and whether it is consistent with the truth. Without an answer, the reason says why."""
+
+    answer: Answer | None
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All samples of one question, by subset: as many of each."""
+
+    asked: Asked
+    samples: Mapping[Mask, Sequence[Sampled]]
+
+    def votes(self, count: int) -> tuple[Verdict, ...]:
+        """What the first so many samples come to on each subset, by mask."""
+        return tuple(
+            [
+                voted([each.judgement.verdict for each in self.samples[mask][:count]])
+                for mask in self.asked.masks
+            ]
+        )
+
+
+_CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None}
+
+
+def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """A record for each rule that is unexpected or missing at any of these numbers of samples.
+
+    ``decided_by``: the subsets that the rule speaks about and whose vote is not what the labels imply,
+    with all of their samples.
+    """
+    asked, necessary = table.asked, table.asked.necessary
+    votes = {count: table.votes(count) for count in counts}
+    known = {kind: expected(kind, asked.sources.lattice, necessary) for kind in RuleKind}
+    at = defaultdict[tuple[RuleKind, Mask], list[int]](list)
+    for count in counts:
+        rules = mined(votes[count]).rules
+        for kind in RuleKind:
+            for rule in rules[kind] ^ known[kind]:
+                at[kind, rule].append(count)
+    kinds = list(RuleKind)
+    for kind, rule in sorted(at, key=lambda each: (kinds.index(each[0]), each[1])):
+        yield {
+            "question_id": asked.example.id,
+            "question": asked.example.question,
+            "truth": asked.example.answer,
+            "kind": kind.value,
+            "deviation": "missing" if rule in known[kind] else "unexpected",
+            "rule": list(asked.sources.ids_of(rule)),
+            "at_samples": at[kind, rule],
+            "necessary": list(asked.example.necessary),
+            "sources": [
+                {"id": each.id, "title": each.metadata.get("title", ""), "text": each.text}
+                for each in asked.sources
+            ],
+            "decided_by": list(_decided_by(table, kind, rule, {n: votes[n] for n in at[kind, rule]})),
+        }
+
+
+def _decided_by(
+    table: Table, kind: RuleKind, rule: Mask, votes: Mapping[int, Sequence[Verdict]]
+) -> Iterator[dict[str, Any]]:
+    lattice = table.asked.sources.lattice
+    for wider in lattice.supersets(rule):
+        mask = kind.subset(lattice, wider)
+        implied = Verdict.of(is_implied(table.asked.necessary, mask))
+        at = [count for count, verdicts in votes.items() if verdicts[mask] is not implied]
+        if at:
+            yield {
+                "kept": list(table.asked.sources.ids_of(mask)),
+                "at_samples": at,
+                "answers": [_told(each) for each in table.samples[mask]],
+            }
+
+
+def _told(sampled: Sampled) -> dict[str, Any]:
+    answer, judgement = sampled
+    return {
+        "answer": None if answer is None else answer.text,
+        "finish_reason": None if answer is None else answer.finish_reason,
+        "note": "" if answer is None else answer.note,
+        "consistent": _CONSISTENT[judgement.verdict],
+        "reason": judgement.reason,
+    }
