@@ -24,7 +24,7 @@ from ..sources import SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example
 from .judging import JudgedAnswer, judged_answers
-from .models import Examined
+from .models import Examined, check_told_apart
 from .robustness_rows import Failure, QuestionRow, Row, question_row, row_of
 from .sampling import INTERRUPTED, Asked, Sampling
 from .scoring import Score, expected, mined, score
@@ -103,7 +103,7 @@ def measure(
     Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
     BaselineFailed where a model or the judge only fails, StoreFailed.
     """
-    _check_told_apart(models)
+    check_told_apart(models)
     most = max((len(each.necessary) for each in examples), default=0)
     if most > plan.sources:
         raise InvalidInput(
@@ -115,17 +115,6 @@ def measure(
     except KeyboardInterrupt:
         run.outcome.interrupted = True
     return run.outcome
-
-
-def _check_told_apart(models: Sequence[Examined]) -> None:
-    seen = set[tuple[str, float | None]]()
-    for model in models:
-        if (model.name, model.temperature) in seen:
-            raise InvalidInput(
-                f"{model.name} is named twice at the same temperature; name it once, or give one of them "
-                "another temperature"
-            )
-        seen.add((model.name, model.temperature))
 
 
 @dataclass(slots=True)

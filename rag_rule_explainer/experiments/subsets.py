@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import anyio
+
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..lattice import Lattice, Mask
 from ..predicates import Judge, consistent_with
 from ..probing.limiter import Limiter
+from ..probing.loop import run_blocking
 from ..probing.replaying import Baseline
 from ..reader import NO_ANSWER
 from ..records import ProbeRecord
@@ -70,14 +73,16 @@ class Asking:
     """How questions are asked about.
 
     An answer is consistent with the truth by near-exact match, else as ``judge`` says; omission rules are
-    about what is inconsistent. Without sources the answer is N/A, and nobody is asked. ``settings``: as
-    for any explanation; which rules and which miner is said for each question.
+    about what is inconsistent. Without sources the answer is ``without_sources``, and nobody is asked;
+    None asks. ``settings``: as for any explanation; which rules and which miner is said for each
+    question.
     """
 
     model: Examined
     settings: Settings
     limiter: Limiter
     judge: Judge | None = None
+    without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
         """All subsets. Raises what ``Explainer.explain`` raises."""
@@ -95,6 +100,49 @@ class Asking:
                 break
         return _merged(sources, explanations)
 
+    def some(self, example: Example, sources: tuple[Source, ...], masks: Iterable[Mask]) -> Answered:
+        """These subsets, and nothing else. Raises KeyboardInterrupt when what was in flight is in."""
+        stopped, lattice = list[bool](), Lattice(len(sources))
+        subsets = [tuple(sources[unit] for unit in lattice.units(mask)) for mask in masks]
+        verifying = self._verified(example, sources, subsets, stopped)
+        explanations = run_blocking(verifying, lambda: stopped.append(True))
+        if stopped:
+            raise KeyboardInterrupt
+        probes = [probe for each in explanations for probe in each.probes]
+        missing = (each.error or "it has no answer" for each in probes if not each.answers)
+        why = next(missing, "" if len(probes) == len(subsets) else "a subset has no answer")
+        return replace(_merged(sources, explanations), incomplete=why)
+
+    async def _verified(
+        self,
+        example: Example,
+        sources: tuple[Source, ...],
+        subsets: Iterable[tuple[Source, ...]],
+        stopped: list[bool],
+    ) -> list[Explanation]:
+        explainer, baseline = self._explainer(example, self.settings), Baseline(Answer(example.answer))
+        width, found = anyio.CapacityLimiter(self.limiter.size), list[Explanation]()
+
+        async def verify(subset: tuple[Source, ...]) -> None:
+            async with width:
+                if stopped:
+                    return
+                # "Whenever all of these are retained", and of no sources "whenever all are omitted":
+                # rules that speak about a single subset each.
+                verified = await explainer.averify(
+                    [source.id for source in subset or sources],
+                    RuleKind.RETENTION if subset else RuleKind.OMISSION,
+                    example.question,
+                    subset or sources,
+                    baseline,
+                )
+                found.append(verified.explanation)
+
+        async with anyio.create_task_group() as group:
+            for subset in subsets:
+                group.start_soon(verify, subset)
+        return found
+
     def _explained(
         self,
         example: Example,
@@ -102,19 +150,19 @@ class Asking:
         miner: Literal["exact", "exhaustive"],
         rules: Rules,
     ) -> Explanation:
-        settings = replace(
-            self.settings,
-            miner=miner,
-            rules=rules,
-            check_repeatable=False,
-            answer_without_sources=NO_ANSWER,
-        )
-        predicate = consistent_with(example.answer, judge=self.judge)
-        explainer = Explainer(
-            self.model.replay, predicate=predicate, settings=settings, limiter=self.limiter
-        )
+        explainer = self._explainer(example, replace(self.settings, miner=miner, rules=rules))
         # What is judged by is the truth: no run on all sources is needed beside those of the search.
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
+
+    def _explainer(self, example: Example, settings: Settings) -> Explainer:
+        return Explainer(
+            self.model.replay,
+            predicate=consistent_with(example.answer, judge=self.judge),
+            settings=settings,
+            limiter=self.limiter,
+            check_repeatable=False,
+            answer_without_sources=self.without_sources,
+        )
 
 
 def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:

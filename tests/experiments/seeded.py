@@ -11,7 +11,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from math import ceil, comb, prod
 from pathlib import Path
@@ -134,9 +133,7 @@ class Seeded:
             return truth(question) if draw.random() < 0.5 else f"That is {truth(question)} of course"
         return draw.choice(["N/A", f"code {draw.randrange(100, 200)}"])
 
-    def is_right(
-        self, model: str, temperature: float, question: int, kept: Kept, sample: int
-    ) -> bool:
+    def is_right(self, model: str, temperature: float, question: int, kept: Kept, sample: int) -> bool:
         return bool(kept) and truth(question) in self.said(model, temperature, question, kept, sample)
 
     def counted(

@@ -2,6 +2,7 @@
 
 import typer
 
+from .benchmark_models import HELP, benchmark_models
 from .efficiency import efficiency
 from .judge import judge
 from .quality import quality
@@ -25,3 +26,4 @@ experiment.command("redteam")(redteam)
 experiment.command("robustness")(robustness)
 experiment.command("judge")(judge)
 experiment.command("quality")(quality)
+experiment.command("benchmark-models", help=HELP)(benchmark_models)
