@@ -7,11 +7,11 @@ from pathlib import Path
 from ..printable import printable, shortened
 from .benchmark_rows import ALL, Row
 from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Panel, dress, new_figure, save
-from .measures import FORM, GROUPS, RULES, WITH
+from .measures import GROUPS, NOTHING, RULES, WITH
 
 _COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, GREY
 _MARKERS = "o", "s", "^", "D", "v", "P", "X"
-_LEFT = RULES, WITH, FORM
+_LEFT = RULES, WITH, NOTHING
 _INCHES = 0.31
 """A line's height."""
 
@@ -55,6 +55,7 @@ def _draw(panel: Panel, rows: Sequence[Row], models: Sequence[tuple[str, float |
         rates, low, high = ([getattr(row, end) for row in own] for end in ("rate", "low", "high"))
         panel.hlines(at, low, high, color=colour, linewidth=1.6)
         panel.plot(rates, at, marker, color=colour, markersize=5, label=_told(*model))
+    dress(panel, "rate, with its 95 % interval over questions", "")
     panel.set_yticks(range(len(names)), names)
     for label in panel.get_yticklabels():
         is_group = label.get_text() in groups
@@ -62,7 +63,6 @@ def _draw(panel: Panel, rows: Sequence[Row], models: Sequence[tuple[str, float |
         label.set_fontsize(9)
     panel.set_ylim(len(names) - 0.4, -0.6)
     panel.set_xlim(-0.02, 1.02)
-    dress(panel, "rate, with its 95 % interval over questions", "")
     panel.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     panel.grid(axis="x", color="#dddddd", linewidth=0.7)
     panel.tick_params(axis="y", length=0)

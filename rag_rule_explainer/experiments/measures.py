@@ -22,11 +22,11 @@ RULES, WITH, WITHOUT, NOTHING, FORM = GROUPS = (
     "deviations from the instructions",
 )
 LIMITS = """\
-Labels are the annotators' judgement: an answer without a necessary source may be inferred from another one
-that says the same, or from what is called necessary and is not. Where the words of the truth stand is not
-what the model has read. What is right by chance, as every other yes or no is, or is one of two things that
-the question names, looks like knowledge. A model that is never right makes every omission rule hold. A
-longer form of the right name is counted as more than the answer, and wordiness is noticed only where the
+Labels are the annotators' judgement: an answer without a necessary source may be inferred from another
+one that says the same, or from what is called necessary and is not. Where the words of the truth stand is
+not what the model has read. What is right by chance, as every other yes or no is, or is one of two things
+that the question names, looks like knowledge. A model that is never right makes every omission rule hold.
+A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
 truth is in it. One sample stands for each subset."""
 """What no measure can tell."""
 Counted = Mapping[str, tuple[int, int]]
@@ -35,13 +35,14 @@ Counted = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """``means``: what is counted, of the replies that are looked at."""
+    """``means``: what is counted, of the ``among`` that are looked at."""
 
     group: str
     name: str
     means: str
     of: Callable[[Reply], bool]
     counts: Callable[[Reply], bool]
+    among: str = "replies"
 
 
 def _with(reply: Reply) -> bool:
@@ -77,7 +78,7 @@ OF_REPLIES = (
     Measure(
         WITHOUT,
         "right-without",
-        "are the right one: guessed, known, or read elsewhere",
+        "are right: guessed, known, or read elsewhere",
         _without,
         _is(Kind.RIGHT),
     ),
@@ -98,39 +99,42 @@ OF_REPLIES = (
     Measure(
         WITHOUT,
         "right-from-nowhere",
-        "are right, with these words nowhere: knowledge, or luck",
+        "are right, with these words in no source shown: knowledge, or luck",
         _without,
         _is(Kind.RIGHT, TruthIn.NOWHERE),
     ),
-    Measure(WITHOUT, "wrong-without", "are a wrong one: hallucinated", _without, _is(Kind.WRONG)),
-    Measure(WITHOUT, "unsettled-without", "are neither", _without, _is(Kind.UNSETTLED)),
+    Measure(WITHOUT, "wrong-without", "are wrong: hallucinated", _without, _is(Kind.WRONG)),
+    Measure(WITHOUT, "unsettled-without", "are an answer, and neither", _without, _is(Kind.UNSETTLED)),
     Measure(NOTHING, "answers-to-nothing", "are an answer", _to_nothing, _answers),
     Measure(NOTHING, "right-to-nothing", "are right: knowledge, or luck", _to_nothing, _is(Kind.RIGHT)),
-    Measure(FORM, "says-more", "of all answers, are more than it", _answers, lambda r: r.says_more),
-    Measure(FORM, "cut-off", "of all replies, end at the token limit", _any, lambda r: r.cut_off),
+    Measure(FORM, "says-more", "are more than it", _answers, lambda r: r.says_more, "answers"),
+    Measure(FORM, "cut-off", "end at the token limit", _any, lambda r: r.cut_off),
     Measure(
         FORM,
         "reworded",
-        "of all N/A, say it in other words",
+        "say so in other words, or in more",
         lambda reply: reply.abstains,
         lambda reply: reply.reworded,
+        "N/A",
     ),
     Measure(
         FORM,
         "deviates",
-        "of all replies, any of these, abstains-with or answers-without",
+        "are any of these, or abstains-with, or answers-without or to-nothing",
         _any,
         lambda reply: reply.deviates,
     ),
 )
-OF_RULES = {
-    "retention-rules-hold": "of the rules that retain all necessary sources, hold",
-    "omission-rules-hold": "of the rules that omit one of them, hold",
-    "all-retention-hold": "of the questions, have all such retention rules hold",
-    "all-omission-hold": "of the questions, have all such omission rules hold",
-    "all-rules-hold": "of the questions, have all of both hold",
+_OF_RULES = {
+    "retention-rules-hold": ("rules that retain all necessary sources", "hold"),
+    "omission-rules-hold": ("rules that omit one of them", "hold"),
+    "all-retention-hold": ("questions", "have all such retention rules hold"),
+    "all-omission-hold": ("questions", "have all such omission rules hold"),
+    "all-rules-hold": ("questions", "have all of both hold"),
 }
-NAMES = {**dict.fromkeys(OF_RULES, RULES), **{each.name: each.group for each in OF_REPLIES}}
+MEANINGS = {**_OF_RULES, **{each.name: (each.among, each.means) for each in OF_REPLIES}}
+"""Of every measure, what is looked at, and what of it is counted."""
+NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in OF_REPLIES}}
 """All measures, and the group that each belongs to."""
 
 

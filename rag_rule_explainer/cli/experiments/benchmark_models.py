@@ -1,4 +1,4 @@
-"""``rag-rules experiment benchmark-models``: how far models do what labels imply, and as they are told."""
+"""``rag-rules experiment benchmark-models``: how far models do what labels imply and as they are told."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from ...experiments.benchmark_figures import draw_benchmark
 from ...experiments.benchmark_rows import ALL, Failure, QuestionRow, ReplyRow, Row
 from ...experiments.examples import Criteria, drawn
 from ...experiments.figures import new_figure
-from ...experiments.measures import GROUPS, LIMITS, OF_REPLIES, OF_RULES
+from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...experiments.models import KEY, Examined
 from ...experiments.published import examples_in
 from ...experiments.tables import write_csv, write_jsonl
@@ -44,7 +44,6 @@ from .options import (
 _USUAL_CONCURRENCY = 8
 _MOST_NECESSARY = 4
 _SHOWN = 5
-_MEANS = {**OF_RULES, **{each.name: each.means for each in OF_REPLIES}}
 
 SourceCount = Annotated[
     int,
@@ -181,7 +180,7 @@ def _lines(outcome: Outcome, subject: str) -> Iterator[str]:
         own = [row for row in outcome.rows if (row.model, row.temperature) == (model, temperature)]
         yield from _table([row for row in own if row.necessary == ALL])
     if outcome.failures:
-        yield f"{len(outcome.failures):,} times a question was not answered, and is in failures.csv alone:"
+        yield f"{len(outcome.failures):,} times a question was not answered: failures.csv"
         for each in outcome.failures[:_SHOWN]:
             yield shortened(printable(f"  {each.question_id}, {each.model}: {each.reason}"), 200)
 
@@ -193,33 +192,40 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
             yield f"  {group}"
         for row in own:
             told = f"{row.rate:6.1%}  [{row.low:6.1%}, {row.high:6.1%}]"
-            yield f"    {row.measure:22}{told}  {row.count:,} of {row.of:,} {_MEANS[row.measure]}"
+            among, means = MEANINGS[row.measure]
+            yield f"    {row.measure:22}{told}  {row.count:,} of {row.of:,} {among} {means}"
 
 
 def _help() -> str:
-    """A help page says what the tables of measures say."""
-    parts = [
-        "Measure how far models do what labels imply, and as they are told: to infer the answer from the "
-        "sources, to return N/A where it cannot be inferred, and to return the final answer only.",
-        "Of each question, --sources sources with the necessary ones first, and every subset of them (or "
-        "--subsets): each is asked about once. Without sources the answer counts as N/A and nobody is "
-        "asked, but with --ask-without-sources. An answer is right where it is consistent with the truth "
-        "by near-exact match, else where the judge says so. It abstains where it is N/A, opens with it, "
-        "or says in other words that it does not know. It is neither right nor wrong where the judge is "
-        "unsure, or where there is no judge and the truth's words are in it. It is more than the answer "
-        "where these are in it, and --besides other words or more.",
-        "What is counted:",
-        *(f"{name}: {means}." for name, means in _MEANS.items()),
-        "Intervals are 95 % ones over the questions drawn, not over replies: Wilson's, and where a "
-        "question counts several times, for as many independent cases as vary as much.",
-        f"What this cannot tell: {' '.join(LIMITS.split())}",
-        "Writes benchmark.csv (the measures, in all and by the number of necessary sources), "
-        "benchmark_questions.csv, benchmark_replies.csv, deviations.jsonl (with texts), failures.csv and "
-        "benchmark.png to --out.",
-        "Exit code 0: every question is in every figure; 2: bad input; 3: some are in failures.csv; "
-        "130: interrupted, and the same command goes on.",
+    """What the tables of measures say is on the help page in the same words."""
+    groups = [
+        f"{group}: " + ". ".join(f"{name}, {among} that {means}" for name, (among, means) in found)
+        for group in GROUPS
+        if (found := [(name, MEANINGS[name]) for name in NAMES if NAMES[name] == group])
     ]
-    return unstyled("\n\n".join(parts))
+    parts = (_ASKED, *groups, _INTERVALS, f"What this cannot tell: {LIMITS}", _FILES)
+    return unstyled("\n\n".join(" ".join(part.split()) for part in parts))
 
 
+_ASKED = """\
+Measure how far models do what labels imply, and as they are told: to infer the answer from the sources,
+to return N/A where it cannot be inferred, and to return the final answer only. Of each question,
+--sources sources with the necessary ones first, and every subset of them (or --subsets), each asked about
+once. Without sources the answer counts as N/A and nobody is asked, but with --ask-without-sources. An
+answer is right where it is consistent with the truth by near-exact match, else where the judge says so.
+It is N/A where it is that, opens with it, or says in other words that it does not know. It is neither
+right nor wrong where the judge is unsure, or where there is no judge and the truth's words are in it. It
+is more than the answer where these are in it and --besides other words or more. What is counted, for each
+model:
+"""
+_INTERVALS = """\
+Intervals are 95 % ones over the questions drawn, and not over replies, which are alike within a question:
+Wilson's where a question counts once, else Wilson's for so many independent cases as would vary as much.
+"""
+_FILES = """\
+Writes benchmark.csv (in all, and by the number of necessary sources), benchmark_questions.csv,
+benchmark_replies.csv, deviations.jsonl (with texts), failures.csv and benchmark.png to --out. Exit code
+0: every question is in every figure; 2: bad input; 3: some are in failures.csv; 130: interrupted, and the
+same command goes on.
+"""
 HELP = _help()
