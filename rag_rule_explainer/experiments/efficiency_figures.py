@@ -13,10 +13,11 @@ X = "sources, |s|"
 _LATTICE = r"$2^{|s|}$ subsets"
 
 _LOOKS: Mapping[MinerName, tuple[str, str, LineStyle, str]] = {
-    MinerName.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     MinerName.TWO_MONOS: ("two Monos", RED, "--", "v"),
     MinerName.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
     MinerName.DUAL: ("Dual", GREEN, "-", "s"),
+    # Where Dual visits everything too, the dots lie on its line.
+    MinerName.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     MinerName.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
     MinerName.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
 }
@@ -76,7 +77,7 @@ class _Table:
 
     def explored(self, path: Path) -> Path | None:
         curves = self.curves(
-            lambda row: row.explored, (MinerName.EXHAUSTIVE, MinerName.DUAL, *reversed(_MONOS))
+            lambda row: row.explored, (MinerName.DUAL, MinerName.EXHAUSTIVE, *reversed(_MONOS))
         )
         return self._drawn(
             path, "Share of the lattice explored", curves, f"share of the {_LATTICE}", percent=True

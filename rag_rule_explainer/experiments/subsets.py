@@ -86,7 +86,8 @@ class Asking:
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
         """All subsets. Raises what ``Explainer.explain`` raises."""
-        explanation = self._explained(example, sources, "exhaustive", "both")
+        # The condition of omission rules is the opposite: one search asks for all there is.
+        explanation = self._explained(example, sources, "exhaustive", "retention")
         return _merged(sources, [explanation])
 
     def needed(

@@ -40,11 +40,9 @@ class Exhaustive:
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[Mask, ...]:
     """The antecedents of which every applicable subset is among the verdicts and HOLDS."""
+    flip = kind.flip(lattice)
     return tuple(
         antecedent
         for antecedent in lattice.masks()
-        if all(
-            verdicts.get(kind.subset(lattice, wider)) is Verdict.HOLDS
-            for wider in lattice.supersets(antecedent)
-        )
+        if all(verdicts.get(wider ^ flip) is Verdict.HOLDS for wider in lattice.supersets(antecedent))
     )

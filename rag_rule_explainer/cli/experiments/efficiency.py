@@ -29,6 +29,7 @@ from .options import (
     Concurrency,
     Data,
     Effort,
+    Figures,
     JudgeBaseUrl,
     JudgeKey,
     JudgeModel,
@@ -161,6 +162,7 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
     concurrency: Concurrency = None,
     retries: Retries = 3,
     timeout: Timeout = DEFAULT_TIMEOUT,
+    figures: Figures = True,
 ) -> None:
     """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
 
@@ -195,7 +197,8 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
         timed=real,
         distractors=seed if shuffle_distractors else None,
     )
-    new_figure("", "")  # before anything is paid for, whether they can be drawn
+    if figures:
+        new_figure("", "")  # before anything is paid for, whether they can be drawn
     found = request.examples(max(plan.sizes))
     asking = request.asking(Settings(retries=retries, timeout=timeout), out, concurrency)
     with counted("questions") as progress:
@@ -206,8 +209,8 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
     write_csv(out / "deviations.csv", Deviation, outcome.deviations)
     write_csv(out / "failures.csv", Failure, outcome.failures)
     subject = f"{setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
-    files = [str(path) for path in draw_efficiency(outcome.rows, subject, out)]
-    print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(files)} figures"])
+    drawn_files = list(draw_efficiency(outcome.rows, subject, out)) if figures else []
+    print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(drawn_files)} figures"])
     raise typer.Exit(3 if outcome.failures else 0)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ...experiments.models import KEY, SYNTAX
+from ...experiments.models import SYNTAX
 from ..terminal import unstyled
 
 Data = Annotated[
@@ -20,6 +20,9 @@ ExampleCount = Annotated[int, typer.Option("--examples", min=1, help="Draw so ma
 Seed = Annotated[int, typer.Option(help="Decides which ones are drawn, and all else that is.")]
 Out = Annotated[
     Path, typer.Option(metavar="DIR", help="Where tables and figures go; made where it is missing.")
+]
+Figures = Annotated[
+    bool, typer.Option("--figures/--no-figures", help="Draw figures, or leave it at the tables.")
 ]
 StoreUrl = Annotated[
     str | None,
@@ -73,5 +76,3 @@ JudgeKey = Annotated[
 ]
 Retries = Annotated[int, typer.Option("--retries", min=0, help="Further tries of a failed call.")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds one call may take.")]
-
-USUAL_KEY = KEY

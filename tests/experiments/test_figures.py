@@ -1,0 +1,55 @@
+"""Figures are files that can be looked at; what is on them is looked at by people."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from rag_rule_explainer.experiments.efficiency import Plan, Row, measure
+from rag_rule_explainer.experiments.efficiency_figures import draw_efficiency
+from rag_rule_explainer.experiments.figures import GREY, Curve, draw, new_figure, save
+from rag_rule_explainer.experiments.walking import MinerName
+from tests.experiments.records import example
+from tests.experiments.test_efficiency import asking, pair
+
+pytest.importorskip("matplotlib")
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    return struct.unpack(">II", content[16:24])
+
+
+def rows(*miners: MinerName) -> list[Row]:
+    plan = Plan("s", sizes=(1, 2, 3), miners=miners or tuple(MinerName))
+    return measure([example("a"), example("b")], asking(pair), plan).rows
+
+
+@pytest.mark.slow
+def test_every_figure_is_drawn_and_the_same_again(tmp_path: Path) -> None:
+    found = rows()
+    names = ["explored", "mono_against_dual", "predictions", "rules", "seconds"]
+    paths = list(draw_efficiency(found, "what was measured", tmp_path / "a"))
+    assert [path.stem for path in paths] == names
+    assert all(size_of(path)[1] > 500 for path in paths)
+    again = list(draw_efficiency(found, "what was measured", tmp_path / "b"))
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
+
+
+@pytest.mark.slow
+def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
+    found = rows(MinerName.MONO_RETENTION)
+    drawn = [path.stem for path in draw_efficiency(found, "s", tmp_path)]
+    assert drawn == ["explored", "predictions", "rules", "seconds"]
+    assert list(draw_efficiency([], "s", tmp_path)) == []
+
+
+def test_a_name_is_no_formula_and_moves_nothing(tmp_path: Path) -> None:
+    figure, (axes,) = new_figure("Title", "a $\\frac{ model\x1b[31m \u202e" + "x" * 500)
+    draw(axes, [Curve("curve", GREY, {1: [1.0, 2.0], 2: [3.0]}, band=True)])
+    assert size_of(save(figure, tmp_path / "f.png")) == (960, 660)
+    shown = axes.get_title(loc="left")
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert len(shown) == 100
