@@ -17,7 +17,7 @@ from .progress import Progress
 from .rules import RuleKind, as_kind
 from .settings import Settings, SettingsFields
 from .sources import Source, SourceSet
-from .verdicts import Answer
+from .verdicts import Answer, plain
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -280,7 +280,7 @@ class Explainer:
             choice = choose_to_verify(settings, source_set, antecedent)
         told = (self.progress, as_progress(progress))
         return Inquiry(
-            question=question,
+            question=plain(question),
             sources=source_set,
             baseline=baseline,
             replay=chosen,

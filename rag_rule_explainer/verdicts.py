@@ -64,19 +64,30 @@ class Answer:
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
-        """An Answer as it is, a plain string as one. Raises InvalidInput for anything else."""
+        """An Answer as it is, a plain string as one. Raises InvalidInput for anything else.
+
+        The text is a str and nothing more: of a subclass, such as LangChain's messages have, no store
+        could tell what it adds.
+        """
         if isinstance(given, str):
-            return cls(given)
+            return cls(plain(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"an answer is {type(given).__name__}; give a str or an Answer")
         if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
+        if type(given.text) is not str:
+            given = replace(given, text=plain(given.text))
         if given.models is not None:
             models = {model: counts_in(usage) for model, usage in given.models.items()}
             return replace(given, usage=counts_in(given.usage) or None, models=models)
         if given.usage and not all(type(count) is int for count in given.usage.values()):
             return replace(given, usage=counts_in(given.usage) or None)
         return given
+
+
+def plain(text: str) -> str:
+    """The text as a str, whatever its subclass adds. Runs no code of the subclass."""
+    return str.__str__(text)
 
 
 def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..printable import printable, shortened
 from .benchmark_rows import ALL, Row
-from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Panel, dress, new_figure, save
+from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Panel, as_share, dress, new_figure, save
 from .measures import GROUPS, NOTHING, RULES, WITH
 
 _COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, GREY
@@ -63,7 +63,7 @@ def _draw(panel: Panel, rows: Sequence[Row], models: Sequence[tuple[str, float |
         label.set_fontsize(9)
     panel.set_ylim(len(names) - 0.4, -0.6)
     panel.set_xlim(-0.02, 1.02)
-    panel.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    panel.xaxis.set_major_formatter(as_share)
     panel.grid(axis="x", color="#dddddd", linewidth=0.7)
     panel.tick_params(axis="y", length=0)
 

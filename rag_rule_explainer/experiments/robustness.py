@@ -277,4 +277,5 @@ def _why(table: Table, unresolved: Sequence[Mask], count: int) -> str:
     reason = next(
         (each.judgement.reason for each in first if each.judgement.verdict is Verdict.UNKNOWN), ""
     )
-    return f"{len(unresolved)} subsets have no verdict{f', such as: {reason}' if reason else ''}"
+    some = "a subset that is" if len(unresolved) == 1 else f"{len(unresolved)} subsets that are"
+    return f"no verdict on {some} needed{f': {reason}' if reason else ''}"

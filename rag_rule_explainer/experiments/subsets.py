@@ -1,10 +1,9 @@
 """What a model answers about subsets of one question's sources, asked for through ``Explainer``."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import anyio
 
 from ..explainer import Explainer
 from ..explanation import Explanation
@@ -122,12 +121,12 @@ class Asking:
         stopped: list[bool],
     ) -> list[Explanation]:
         explainer, baseline = self._explainer(example, self.settings), Baseline(Answer(example.answer))
-        width, found = anyio.CapacityLimiter(self.limiter.size), list[Explanation]()
+        width = asyncio.Semaphore(self.limiter.size)
 
-        async def verify(subset: tuple[Source, ...]) -> None:
+        async def verify(subset: tuple[Source, ...]) -> Explanation | None:
             async with width:
                 if stopped:
-                    return
+                    return None
                 # "Whenever all of these are retained", and of no sources "whenever all are omitted":
                 # rules that speak about a single subset each.
                 verified = await explainer.averify(
@@ -137,12 +136,14 @@ class Asking:
                     subset or sources,
                     baseline,
                 )
-                found.append(verified.explanation)
+                return verified.explanation
 
-        async with anyio.create_task_group() as group:
-            for subset in subsets:
-                group.start_soon(verify, subset)
-        return found
+        # What is in flight is awaited, whatever becomes of the others.
+        found = await asyncio.gather(*map(verify, subsets), return_exceptions=True)
+        for each in found:
+            if isinstance(each, BaseException):
+                raise each
+        return [each for each in found if isinstance(each, Explanation)]
 
     def _explained(
         self,

@@ -28,7 +28,7 @@ def question_in(given: Any) -> str:
             f"no question could be read out of an input of type {type(given).__name__}; "
             "pass question_of=, a function from the input to the question"
         )
-    return found if isinstance(found, str) else found.text
+    return found if isinstance(found, str) else _text_of(found)
 
 
 def answer_in(output: Any) -> Answer:
@@ -55,7 +55,7 @@ def answer_in(output: Any) -> Answer:
         return Answer(found)
     usage = found.usage_metadata if isinstance(found, AIMessage) else None
     return Answer(
-        found.text,
+        _text_of(found),
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
     )
@@ -98,7 +98,14 @@ def _said(given: Any) -> str | BaseMessage | None:
 
 
 def _text(given: Any) -> str | None:
-    return given.text if isinstance(given, BaseMessage) else given if isinstance(given, str) else None
+    return (
+        _text_of(given) if isinstance(given, BaseMessage) else given if isinstance(given, str) else None
+    )
+
+
+def _text_of(message: BaseMessage) -> str:
+    """As a str and nothing more: what LangChain's own kind of str adds, no store could tell."""
+    return str(message.text)
 
 
 def _plain(given: Any) -> Any:

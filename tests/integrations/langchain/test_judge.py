@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
-from langchain_rag_rule_explainer import OfflineChatModel, RuleExplainer, judge_of
+from langchain_rag_rule_explainer import OfflineChatModel, RuleExplainer, chat_replay, judge_of
 from pydantic import SecretStr
 
 from rag_rule_explainer import (
@@ -29,7 +29,15 @@ from rag_rule_explainer import (
 )
 from rag_rule_explainer.predicates.judge.request import INSTRUCTIONS, shown
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, PrefixCache, judging
+from rag_rule_explainer.testing import (
+    Completion,
+    Fault,
+    Faults,
+    OfflineJudge,
+    OpenAIServer,
+    PrefixCache,
+    judging,
+)
 from tests.integrations.known import shown_in
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.test_wire import chain_of, chat_model
@@ -107,6 +115,28 @@ def spoilt(body: dict[str, Any], draw: random.Random) -> str | Completion:
             Completion(good, fault=Fault.EMPTY_TEXT),
         ]
     )
+
+
+def test_what_is_said_of_a_chat_models_fresh_answers_is_stored(tmp_path: Path) -> None:
+    store, judge = Store(str(tmp_path / "answers.db"), "tests"), OfflineJudge(["1889"])
+    sources = ["The tower was built in 1889.", "Soup is hot."]
+
+    def explain() -> Explanation:
+        predicate = consistent_with("in the year 1889", judge=judge)
+        replay = chat_replay(OfflineChatModel())
+        explainer = Explainer(
+            replay, predicate=predicate, miner="exhaustive", store=store, check_repeatable=False
+        )
+        return explainer.explain("When was the tower built?", sources)
+
+    first = explain()
+    close_all()
+    asked = len(judge.requests)
+    again = explain()
+    close_all()
+    assert asked > 0
+    assert len(judge.requests) == asked
+    assert (again.counts.replays, again.rules) == (0, first.rules)
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
