@@ -111,24 +111,30 @@ def _lines(file: TextIO, start: str, path: Path) -> Iterator[object]:
 
 def _listed(file: TextIO, path: Path) -> Iterator[object]:
     """The entries of one JSON list whose bracket has been read."""
-    decoder, buffer, more, place = json.JSONDecoder(), "", _CHUNK, 0
+    decoder, buffer, at, more, place = json.JSONDecoder(), "", 0, _CHUNK, 0
     while True:
-        buffer = buffer.lstrip(" \t\r\n")
-        if place and buffer.startswith(","):
-            buffer = buffer[1:].lstrip(" \t\r\n")
-        if buffer.startswith("]"):
+        at = _past(buffer, at, comma=place > 0)
+        if buffer.startswith("]", at):
             return
         try:
-            record, end = decoder.raw_decode(buffer)
+            record, at = decoder.raw_decode(buffer, at)
         except (ValueError, RecursionError) as error:
             read = file.read(more)
             if not read:
                 raise _no_json(path, place + 1, error) from error
             # Twice as much each time: an entry of any length is read in a time that grows with it.
-            buffer, more = buffer + read, 2 * more
+            buffer, at, more = buffer[at:] + read, 0, 2 * more
             continue
-        place, more, buffer = place + 1, _CHUNK, buffer[end:]
+        place, more = place + 1, _CHUNK
         yield record
+
+
+def _past(text: str, at: int, *, comma: bool) -> int:
+    """The place behind white space, and behind a comma in it where there may be one."""
+    while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
+        comma = comma and text[at] != ","
+        at += 1
+    return at
 
 
 def _no_json(path: Path, place: int, error: Exception) -> InvalidInput:

@@ -3,6 +3,7 @@
 import csv
 import json
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -130,6 +131,7 @@ class TestEfficiency:
                 *("--judge-key", "JUDGE_KEY"),
             )
             assert run.code == 0, run.err
+            assert run.err == "at most 93 calls of the model, and 3 more of each that fails\n"
             assert len(server.requests) == 93
             assert {request["temperature"] for request in server.requests} == {0}
             assert 0 < len(bench.requests) < 20
@@ -179,6 +181,18 @@ class TestEfficiency:
         else:
             assert_refused(run, said)
             assert not (tmp_path / "out").exists()
+
+    def test_without_matplotlib_nothing_is_paid_for_figures(
+        self,
+        rag_rules: RagRules,
+        data: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+        run = rag_rules(*self.real(data, tmp_path / "out", "--figures"))
+        assert_refused(run, "drawing figures needs: pip install 'rag-rule-explainer[experiments]'")
+        assert not (tmp_path / "out").exists()
 
     def test_a_file_with_too_few(self, rag_rules: RagRules, data: Path, tmp_path: Path) -> None:
         run = rag_rules(*self.real(data, tmp_path / "out", "--sizes", "1-7"))

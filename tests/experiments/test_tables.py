@@ -52,6 +52,15 @@ def test_records_and_texts(tmp_path: Path) -> None:
     assert (tmp_path / "r.txt").read_text(encoding="utf-8") == "ü"
 
 
+def test_whoever_reads_the_table_meanwhile_reads_a_whole_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    write_text(path, "before")
+    with path.open() as reading:
+        write_text(path, "after")
+        assert reading.read() == "before"
+    assert path.read_text() == "after"
+
+
 def test_what_cannot_be_written_leaves_nothing_half(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(InvalidInput, match=r"cannot be written: .*; give --out another folder"):

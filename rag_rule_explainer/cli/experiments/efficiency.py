@@ -22,7 +22,7 @@ from ...experiments.walking import MinerName
 from ...printable import shortened
 from ...probing.limiter import Limiter
 from ...settings import DEFAULT_TIMEOUT, Settings
-from ..terminal import counted, print_lines
+from ..terminal import counted, print_lines, say
 from .asked import ModelOptions, interrupted, judge_named, store_of
 from .options import (
     BaseUrl,
@@ -46,6 +46,7 @@ from .options import (
 
 _USUAL_CONCURRENCY = 8
 _SHOWN = 5
+_KNOWN = tuple(miner.value for miner in MinerName)
 
 SettingOption = Annotated[
     Literal["synthetic", "hotpotqa"],
@@ -60,7 +61,7 @@ Miners = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help=f"Which to compare, of {', '.join(MinerName)}; all if not given. Without exhaustive, only "
+        help=f"Which to compare, of {', '.join(_KNOWN)}; all if not given. Without exhaustive, only "
         "what the others ask for is paid.",
     ),
 ]
@@ -201,6 +202,9 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
         new_figure("", "")  # before anything is paid for, whether they can be drawn
     found = request.examples(max(plan.sizes))
     asking = request.asking(Settings(retries=retries, timeout=timeout), out, concurrency)
+    if model is not None:
+        most = len(found) * ((1 << max(plan.sizes)) - 1)
+        say(f"at most {most:,} calls of the model, and {retries} more of each that fails")
     with counted("questions") as progress:
         outcome = measure(found, asking, plan, progress)
     if outcome.interrupted:
@@ -231,10 +235,10 @@ def parsed_miners(written: str | None) -> tuple[MinerName, ...]:
     if written is None:
         return tuple(MinerName)
     named = [each.strip() for each in written.split(",") if each.strip()]
-    unknown = [each for each in named if each not in set(MinerName)]
+    unknown = [each for each in named if each not in _KNOWN]
     if unknown:
-        raise InvalidInput(f"--miners names {unknown[0]!r}; known are {', '.join(MinerName)}")
-    return tuple(miner for miner in MinerName if miner in named)
+        raise InvalidInput(f"--miners names {unknown[0]!r}; known are {', '.join(_KNOWN)}")
+    return tuple(miner for miner in MinerName if miner.value in named)
 
 
 def _lines(outcome: Outcome) -> Iterator[str]:

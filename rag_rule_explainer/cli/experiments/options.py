@@ -41,7 +41,7 @@ Model = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Ask this OpenAI-compatible model, {unstyled(SYNTAX)}; else the offline reader.",
+        help="Ask this OpenAI-compatible model; else the offline reader answers.",
     ),
 ]
 Models = Annotated[
@@ -67,7 +67,7 @@ JudgeModel = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Let this model decide what near-exact match does not settle, {unstyled(SYNTAX)}.",
+        help="Let this model decide what near-exact match does not settle.",
     ),
 ]
 JudgeBaseUrl = Annotated[str | None, typer.Option(help="The judge's endpoint.")]
