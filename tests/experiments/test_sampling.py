@@ -11,8 +11,8 @@ import pytest
 from rag_rule_explainer import Answer, BaselineFailed, InvalidInput, Retries, Settings, Source, Store
 from rag_rule_explainer.experiments.examples import Example
 from rag_rule_explainer.experiments.models import NO_ANSWER, Examined
-from rag_rule_explainer.experiments.robustness import Outcome, Plan, measure
-from rag_rule_explainer.predicates import JudgeRequest
+from rag_rule_explainer.experiments.robustness import Outcome, Plan, Told, measure
+from rag_rule_explainer.predicates import Judge, JudgeRequest
 from rag_rule_explainer.probing.limits import Limits
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.storing.opened import close_all
@@ -49,8 +49,15 @@ class Model:
         return Examined(name, f"{name} {temperature}", self, temperature=temperature)
 
 
-def measured(model: Model, samples: int = 2, settings: Settings = FAST, **more: object) -> Outcome:
-    return measure([question()], [model.examined()], Plan(samples=samples), settings, **more)  # pyright: ignore[reportArgumentType]
+def measured(
+    model: Model,
+    samples: int = 2,
+    settings: Settings = FAST,
+    judge: Judge | None = None,
+    told: Told | None = None,
+) -> Outcome:
+    plan = Plan(samples=samples)
+    return measure([question()], [model.examined()], plan, settings, judge, told)
 
 
 def test_one_sample_of_every_subset_a_round() -> None:

@@ -97,6 +97,6 @@ def test_bad_input(rag_rules: RagRules, tmp_path: Path, judgements: Path) -> Non
     )
     relabelled(file, lambda n, _: "yes" if n == 3 else True)
     assert_refused(rag_rules(*command, "--labels", file), "line 4: label: Input should be a valid bool")
-    relabelled(file, lambda *_: True)
+    relabelled(file, lambda _, __: True)
     jsonl(file, *[{**json.loads(line), "id": None} for line in file.read_text().splitlines()])
     assert_refused(rag_rules(*command, "--labels", file), 'line 1: there is no "id"')
