@@ -27,6 +27,7 @@ from .options import (
     Data,
     Effort,
     ExampleCount,
+    Figures,
     JudgeBaseUrl,
     JudgeKey,
     JudgeModel,
@@ -44,6 +45,7 @@ from .options import (
 _USUAL_CONCURRENCY = 8
 _MOST_NECESSARY = 4
 _SHOWN = 5
+FIGURE = "benchmark.png"
 
 SourceCount = Annotated[
     int,
@@ -106,6 +108,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     concurrency: Concurrency = None,
     retries: Retries = 3,
     timeout: Timeout = DEFAULT_TIMEOUT,
+    figures: Figures = True,
 ) -> None:
     """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
     if data is None:
@@ -113,7 +116,8 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     distractors = seed if shuffle_distractors else None
     plan = Plan(sources, subsets, ask_without_sources, besides, seed, distractors)
     fewest, most = parsed_necessary(necessary, sources)
-    new_figure("", "")  # before anything is paid for, whether it can be drawn
+    if figures:
+        new_figure("", "")  # before anything is paid for, whether it can be drawn
     options = ModelOptions(
         tuple(model or ()), base_url, key, temperature, max_output_tokens, reasoning_effort
     )
@@ -131,7 +135,9 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise interrupted(outcome.done, len(found) * len(models), settings.store)
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
-    files = _write(outcome, subject, out)
+    files = _write(outcome, out)
+    if figures and draw_benchmark(outcome.rows, subject, out / FIGURE):
+        files.append(FIGURE)
     print_lines([*_lines(outcome, subject), f"written to {out}: {', '.join(files)}"])
     raise typer.Exit(3 if outcome.failures else 0)
 
@@ -157,15 +163,13 @@ def _pace(models: Sequence[Examined]) -> int | None:
     return min(paces) if len(paces) == len(models) else None
 
 
-def _write(outcome: Outcome, subject: str, out: Path) -> list[str]:
+def _write(outcome: Outcome, out: Path) -> list[str]:
     write_csv(out / "benchmark.csv", Row, outcome.rows)
     write_csv(out / "benchmark_questions.csv", QuestionRow, outcome.questions)
     write_csv(out / "benchmark_replies.csv", ReplyRow, outcome.replies)
     write_csv(out / "failures.csv", Failure, outcome.failures)
     write_jsonl(out / "deviations.jsonl", outcome.deviations)
-    drawn = draw_benchmark(outcome.rows, subject, out / "benchmark.png")
-    names = ["benchmark.csv", "benchmark_questions.csv", "benchmark_replies.csv", "deviations.jsonl"]
-    return [*names, *(["benchmark.png"] if drawn else [])]
+    return ["benchmark.csv", "benchmark_questions.csv", "benchmark_replies.csv", "deviations.jsonl"]
 
 
 def _lines(outcome: Outcome, subject: str) -> Iterator[str]:

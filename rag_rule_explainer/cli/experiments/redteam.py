@@ -21,6 +21,7 @@ from .options import (
     BaseUrl,
     Concurrency,
     Effort,
+    Figures,
     KeyVariable,
     Out,
     OutputTokens,
@@ -67,6 +68,7 @@ def redteam(  # noqa: PLR0913, PLR0917 -- one parameter an option
     concurrency: Concurrency = None,
     retries: Retries = 3,
     timeout: Timeout = DEFAULT_TIMEOUT,
+    figures: Figures = True,
 ) -> None:
     """Count the model calls that it takes to find a payload that is split over two sources.
 
@@ -84,7 +86,8 @@ def redteam(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """
     settings = temperature, max_output_tokens, reasoning_effort
     attacked = _attacked(ModelOptions((model,) if model else (), base_url, key, *settings))
-    new_figure("", "")  # before anything is paid for, whether it can be drawn
+    if figures:
+        new_figure("", "")  # before anything is paid for, whether it can be drawn
     attacks = [attack(sources, seed, run) for run in range(1, examples + 1)]
     kept = store_of(store, out, attacked.namespace)
     how = Settings(
@@ -101,7 +104,7 @@ def redteam(  # noqa: PLR0913, PLR0917 -- one parameter an option
     write_csv(out / "redteam_rounds.csv", Round, outcome.rounds)
     write_csv(out / "failures.csv", Failure, outcome.failures)
     subject = f"{sources} sources, {examples:,} placements, {attacked.name}"
-    drawn = draw_redteam(outcome.rows, outcome.rounds, subject, out / "redteam.png")
+    drawn = figures and draw_redteam(outcome.rows, outcome.rounds, subject, out / "redteam.png")
     files = "redteam.csv, redteam_rounds.csv" + (", redteam.png" if drawn else "")
     print_lines([*_lines(outcome, sources), f"written to {out}: {files}"])
     raise typer.Exit(3 if outcome.failures else 0)
