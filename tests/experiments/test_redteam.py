@@ -116,6 +116,27 @@ def test_from_the_store_it_is_the_same_and_costs_nothing(tmp_path: Path, outcome
     assert whole.rounds == again.rounds == [each for each in outcome.rounds if each.run <= 2]
 
 
+def test_what_is_written_to_replay_anew_is_not_taken_from_the_store(tmp_path: Path) -> None:
+    one, asked = FEW[1], list[frozenset[str]]()
+
+    async def replay(question: str, sources: Sequence[Source]) -> str:
+        shown = frozenset(source.id for source in sources)
+        asked.append(shown)
+        return one.exploit if shown >= set(one.payload) else "N/A"
+
+    store = Store(str(tmp_path / "a.sqlite"), "counted")
+    model = Examined("m", "m", replay)
+    written = measure([one], model, ONE_AT_A_TIME).rows[0]
+    without_store = asked[: written.calls]
+    assert len(set(without_store)) < written.calls
+    asked.clear()
+    found = measure([one], model, Settings(concurrency=1, store=store))
+    assert asked[: written.calls] == without_store
+    asked.clear()
+    again = measure([one], model, Settings(concurrency=1, store=store))
+    assert (again.calls, again.rows, asked) == (0, found.rows, [])
+
+
 def _interrupting(done: int, _: int) -> None:
     if done == 1:
         raise KeyboardInterrupt

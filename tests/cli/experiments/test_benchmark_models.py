@@ -84,6 +84,7 @@ def test_tables_and_a_figure_and_the_same_again_from_the_store(
     assert contents(out) == before
 
 
+@pytest.mark.slow
 def test_the_figure_is_the_same_from_the_same_store(
     rag_rules: RagRules, questions: Path, tmp_path: Path
 ) -> None:
@@ -127,7 +128,6 @@ def test_options(rag_rules: RagRules, questions: Path, tmp_path: Path) -> None:
         (("--besides", "0"), "--besides"),
         (("--examples", "7"), "7 examples were asked for, and 6 of 6 can be drawn"),
         (("--base-url", UNREACHABLE), "goes with --model only"),
-        (("--model", "m"), "OPENAI_API_KEY is not set"),
         (("--judge-base-url", UNREACHABLE), "goes with --judge-model only"),
         (("--store", "redis://h"), "redis"),
     ],
@@ -165,9 +165,15 @@ def test_bad_files(rag_rules: RagRules, tmp_path: Path) -> None:
     assert "there is no" in rag_rules(*command, "--data", tmp_path / "none.jsonl").err
     few = jsonl(tmp_path / "few.jsonl", line("q", count=4))
     assert "fewer than 5 sources" in rag_rules(*command, "--data", few).err
-    twice = ("--model", "m", "--model", "m", "--key", "PATH")
-    run = rag_rules(*command, "--data", jsonl(tmp_path / "q.jsonl", line("q")), *twice)
-    assert_refused(run, "m is named twice at the same temperature")
+
+
+@pytest.mark.slow
+def test_models_that_cannot_be_asked(rag_rules: RagRules, questions: Path, tmp_path: Path) -> None:
+    command = ("experiment", "benchmark-models", "--data", questions, "--out", tmp_path, "--examples", 1)
+    model = ("--model", "m", "--no-figures")
+    assert_refused(rag_rules(*command, *model), "OPENAI_API_KEY is not set")
+    twice = rag_rules(*command, *model, "--model", "m", "--key", "PATH")
+    assert_refused(twice, "m is named twice at the same temperature")
 
 
 def test_the_help_page_says_what_every_measure_is(rag_rules: RagRules) -> None:
@@ -178,6 +184,7 @@ def test_the_help_page_says_what_every_measure_is(rag_rules: RagRules) -> None:
     assert "95 % ones over the questions drawn" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("musique_train", 3), ("2wiki_train", 4)])
 def test_questions_of_several_hops(rag_rules: RagRules, tmp_path: Path, name: str, most: int) -> None:
     data = DATA / f"{name}.jsonl"
