@@ -16,6 +16,7 @@ from ..settings import Rules
 from ..verdicts import Verdict
 from .examples import Example
 from .interrupting import interruptions
+from .judging import JudgedAnswer, judged_answers
 from .subsets import Answered, Asking
 from .walking import MinerName, Walk, walk
 
@@ -118,12 +119,14 @@ class Failure:
 
 @dataclass(slots=True)
 class Outcome:
-    """``questions``: how many were looked at. ``calls``: of the model in this run; ``stored``: answers
-    that the store had. ``interrupted``: by Ctrl-C, so that there is more to do."""
+    """``questions``: how many were looked at. ``judged``: what near-exact match left to a judge.
+    ``calls``: of the model in this run; ``stored``: answers that the store had. ``interrupted``: by
+    Ctrl-C, so that there is more to do."""
 
     rows: list[Row] = field(default_factory=list[Row])
     deviations: list[Deviation] = field(default_factory=list[Deviation])
     failures: list[Failure] = field(default_factory=list[Failure])
+    judged: list[JudgedAnswer] = field(default_factory=list[JudgedAnswer])
     questions: int = 0
     calls: int = 0
     stored: int = 0
@@ -146,6 +149,9 @@ def measure(examples: Sequence[Example], asking: Asking, plan: Plan, told: Told 
                     outcome.interrupted = True
                     break
                 _take(outcome, example, answered, plan)
+                if asking.judge is not None:
+                    said = answered.judged()
+                    outcome.judged += judged_answers(asking.judge, asking.model, example, said)
                 silent = 0 if answered.is_answered else silent + 1
                 if silent == _SILENT:
                     raise BaselineFailed(

@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..checking import JudgeCheck, LabelledCase, Share, check_judge
 from ..errors import InvalidInput
+from ..predicates import Judge
+from ..predicates.judge.jury import jury_of
 from ..predicates.wording import equivalent
 from ..printable import shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
@@ -57,13 +59,14 @@ class DrawnAnswer(JudgedAnswer):
 
 
 def judged_answers(
-    judge: str, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
+    judge: Judge, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
 ) -> Iterator[JudgedAnswer]:
     """What near-exact match did not settle, each text once."""
+    name = jury_of(judge, None, 1, 1).name or "a function"
     for text, judgement in {answer.text: judgement for answer, judgement in judged}.items():
         if not equivalent(text, example.answer):
             yield JudgedAnswer(
-                judge=judge,
+                judge=name,
                 model=model.name,
                 temperature=model.temperature,
                 question_id=example.id,

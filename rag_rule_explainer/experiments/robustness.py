@@ -103,18 +103,23 @@ def measure(
     Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
     BaselineFailed where a model or the judge only fails, StoreFailed.
     """
-    check_told_apart(models)
-    most = max((len(each.necessary) for each in examples), default=0)
-    if most > plan.sources:
-        raise InvalidInput(
-            f"{plan.sources} sources cannot hold the {most} that a question needs; ask for more sources"
-        )
+    check(examples, models, plan)
     run = _Run(examples, models, plan, settings, judge, told)
     try:
         run_blocking(run.measured(), run.interrupt)
     except KeyboardInterrupt:
         run.outcome.interrupted = True
     return run.outcome
+
+
+def check(examples: Sequence[Example], models: Sequence[Examined], plan: Plan) -> None:
+    """Raises InvalidInput for what ``measure`` would refuse, before anything is paid."""
+    most = max((len(each.necessary) for each in examples), default=0)
+    if most > plan.sources:
+        raise InvalidInput(
+            f"{plan.sources} sources cannot hold the {most} that a question needs; ask for more sources"
+        )
+    check_told_apart(models)
 
 
 @dataclass(slots=True)
@@ -262,14 +267,13 @@ class _Run:
 
     def _judged(self, model: Examined, table: Table) -> Iterator[JudgedAnswer]:
         if self.judge is not None:
-            name = jury_of(self.judge, None, 1, 1).name or "a function"
             pairs = (
                 (each.answer, each.judgement)
                 for mask in table.asked.masks
                 for each in table.samples[mask]
                 if each.answer is not None
             )
-            yield from judged_answers(name, model, table.asked.example, pairs)
+            yield from judged_answers(self.judge, model, table.asked.example, pairs)
 
 
 def _why(table: Table, unresolved: Sequence[Mask], count: int) -> str:

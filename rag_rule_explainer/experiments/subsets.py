@@ -1,7 +1,7 @@
 """What a model answers about subsets of one question's sources, asked for through ``Explainer``."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,7 +17,7 @@ from ..records import ProbeRecord
 from ..rules import RuleKind
 from ..settings import Rules, Settings
 from ..sources import Source
-from ..verdicts import Answer, Verdict
+from ..verdicts import Answer, Judgement, Verdict
 from .examples import Example
 from .models import Examined
 from .walking import Verdicts
@@ -57,6 +57,13 @@ class Answered:
         """On all subsets of the first ``size`` sources."""
         found = tuple([self.verdict(mask, size) for mask in Lattice(size).masks()])
         return Verdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
+
+    def judged(self) -> Iterator[tuple[Answer, Judgement]]:
+        """Every answer, and whether it is consistent with the truth."""
+        for probe in self.probes.values():
+            retention = probe.verdicts.get(RuleKind.RETENTION)
+            judgement = ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
+            yield from ((answer, judgement) for answer in probe.answers)
 
     def seconds(self, masks: Iterable[Mask], size: int) -> float:
         """How long the calls about these subsets of the first ``size`` sources took, one by one."""

@@ -25,6 +25,7 @@ from rag_rule_explainer.experiments.judging import (
 )
 from rag_rule_explainer.experiments.models import offline_reader
 from rag_rule_explainer.experiments.tables import write_jsonl
+from rag_rule_explainer.testing import OfflineJudge
 from rag_rule_explainer.verdicts import Judgement
 from tests.experiments.records import example
 
@@ -50,7 +51,8 @@ def test_only_what_near_exact_match_leaves_open_is_there_to_draw() -> None:
         (Answer("It is Lima"), Judgement(Verdict.HOLDS)),
         (Answer("N/A"), Judgement(Verdict.BREAKS, "no answer")),
     ]
-    found = list(judged_answers("j", offline_reader(), example(), said))
+    found = list(judged_answers(OfflineJudge(), offline_reader(), example(), said))
+    assert {each.judge for each in found} == {"the offline judge of the truth"}
     assert [(each.answer, each.verdict, each.reason) for each in found] == [
         ("N/A", Verdict.BREAKS, "no answer"),
         ("It is Lima", Verdict.HOLDS, ""),

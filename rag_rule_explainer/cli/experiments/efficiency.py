@@ -14,10 +14,11 @@ from ...experiments.efficiency import Deviation, Failure, Outcome, Plan, Row, me
 from ...experiments.efficiency_figures import draw_efficiency
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.figures import new_figure
+from ...experiments.judging import JUDGEMENTS
 from ...experiments.models import KEY
 from ...experiments.published import examples_in
 from ...experiments.subsets import Asking
-from ...experiments.tables import write_csv
+from ...experiments.tables import write_csv, write_jsonl
 from ...experiments.walking import MinerName
 from ...printable import shortened
 from ...probing.limiter import Limiter
@@ -168,7 +169,8 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
 
     The necessary sources come first, then distractors. Writes efficiency.csv, the figures, deviations.csv
-    (where answers are not what the labels imply) and failures.csv to --out.
+    (where answers are not what the labels imply), failures.csv and, with a judge, judgements.jsonl to
+    --out.
 
     Exit code 0: every question is in the table; 2: bad input; 3: some are in failures.csv instead;
     130: interrupted, and the same command goes on.
@@ -212,6 +214,8 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
     write_csv(out / "efficiency.csv", Row, outcome.rows)
     write_csv(out / "deviations.csv", Deviation, outcome.deviations)
     write_csv(out / "failures.csv", Failure, outcome.failures)
+    if judge_model is not None:
+        write_jsonl(out / JUDGEMENTS, (each.model_dump(mode="json") for each in outcome.judged))
     subject = f"{setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
     drawn_files = list(draw_efficiency(outcome.rows, subject, out)) if figures else []
     print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(drawn_files)} figures"])

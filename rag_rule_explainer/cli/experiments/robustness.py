@@ -13,13 +13,13 @@ from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
 from ...experiments.models import KEY, Examined
 from ...experiments.published import examples_in
-from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, measure
+from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, check, measure
 from ...experiments.robustness_figures import draw_robustness
 from ...experiments.robustness_rows import Failure, QuestionRow, Row
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ...settings import DEFAULT_TIMEOUT, Settings
-from ..terminal import counted, print_lines
+from ..terminal import counted, print_lines, say
 from .asked import ModelOptions, interrupted, judge_named, store_of
 from .options import (
     BaseUrl,
@@ -27,6 +27,7 @@ from .options import (
     Data,
     Effort,
     ExampleCount,
+    Figures,
     JudgeBaseUrl,
     JudgeKey,
     JudgeModel,
@@ -84,6 +85,7 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     concurrency: Concurrency = None,
     retries: Retries = 3,
     timeout: Timeout = DEFAULT_TIMEOUT,
+    figures: Figures = True,
 ) -> None:
     """Measure how far rules are those that labels lead one to expect, over samples and models.
 
@@ -101,7 +103,8 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     if data is None:
         raise InvalidInput("robustness is measured on labelled questions; give their file as --data")
     plan = Plan(sources, samples, seed if shuffle_distractors else None)
-    new_figure("", "")  # before anything is paid for, whether they can be drawn
+    if figures:
+        new_figure("", "")  # before anything is paid for, whether they can be drawn
     options = ModelOptions(
         tuple(model or ()), base_url, key, temperature, max_output_tokens, reasoning_effort
     )
@@ -114,14 +117,20 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     settings = Settings(
         retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
     )
+    check(found, models, plan)
     settings = replace(settings, store=store_of(store, out, JUDGING))
+    if model:
+        most = len(models) * len(found) * ((1 << sources) - 1) * samples
+        say(f"at most {most:,} calls of the models, and {retries} more of each that fails")
     with counted("answers") as progress:
         outcome = measure(found, models, plan, settings, judge, progress)
     if outcome.interrupted:
         raise interrupted(outcome.answers, outcome.of, settings.store)
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
-    figures = _write(outcome, subject, out, judged=judge is not None)
-    print_lines([*_lines(outcome, len(found)), f"written to {out}: {len(figures)} figures and tables"])
+    _write(outcome, out, judged=judge is not None)
+    files = list(draw_robustness(outcome.rows, subject, out)) if figures else []
+    told = f"written to {out}: robustness.csv, unexpected.jsonl and {len(files)} figures"
+    print_lines([*_lines(outcome, len(found)), told])
     raise typer.Exit(3 if outcome.failures else 0)
 
 
@@ -130,14 +139,13 @@ def _pace(models: Sequence[Examined]) -> int | None:
     return min(paces) if len(paces) == len(models) else None
 
 
-def _write(outcome: Outcome, subject: str, out: Path, *, judged: bool) -> list[Path]:
+def _write(outcome: Outcome, out: Path, *, judged: bool) -> None:
     write_csv(out / "robustness.csv", Row, outcome.rows)
     write_csv(out / "robustness_questions.csv", QuestionRow, outcome.questions)
     write_csv(out / "failures.csv", Failure, outcome.failures)
     write_jsonl(out / "unexpected.jsonl", outcome.unexpected)
     if judged:
         write_jsonl(out / JUDGEMENTS, (each.model_dump(mode="json") for each in outcome.judged))
-    return list(draw_robustness(outcome.rows, subject, out))
 
 
 def _lines(outcome: Outcome, questions: int) -> Iterator[str]:

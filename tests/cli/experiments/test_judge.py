@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from rag_rule_explainer.storing.opened import close_all
+from rag_rule_explainer.testing import OpenAIServer, judging
 from tests.cli.runs import RagRules, assert_refused, jsonl
+from tests.experiments.seeded import ErrorRates, Seeded, judged_true
 
 
 def judgement(number: int, **more: object) -> dict[str, object]:
@@ -100,3 +103,38 @@ def test_bad_input(rag_rules: RagRules, tmp_path: Path, judgements: Path) -> Non
     relabelled(file, lambda _, __: True)
     jsonl(file, *[{**json.loads(line), "id": None} for line in file.read_text().splitlines()])
     assert_refused(rag_rules(*command, "--labels", file), 'line 1: there is no "id"')
+
+
+@pytest.mark.slow
+def test_judgements_of_both_experiments_are_drawn_from(with_key: RagRules, tmp_path: Path) -> None:
+    seeded = Seeded({"a": ErrorRates(0.3, 0.3), "b": ErrorRates(0.1, 0.1)}, questions=2)
+    data = seeded.write(tmp_path / "q.jsonl")
+    robust, cost, out = tmp_path / "robust", tmp_path / "cost", tmp_path / "out"
+    given = "--data", data, "--examples", 2, "--no-figures"
+    with OpenAIServer(seeded.script) as server, OpenAIServer(judging(judged_true)) as judge:
+        asked = "--base-url", server.base_url, "--judge-model", "j", "--judge-base-url", judge.base_url
+        run = with_key(
+            *("experiment", "robustness", *given, *asked, "--out", robust, "--samples", 2),
+            *("--model", "a", "--model", "b"),
+        )
+        assert run.code == 0, run.err
+        real = "--setting", "hotpotqa", "--sizes", "2-5", "--model", "b"
+        run = with_key("experiment", "efficiency", *given, *asked, *real, "--out", cost)
+        assert run.code == 0, run.err
+        close_all()
+        before = len(judge.requests)
+        both = "--judgements", robust, "--judgements", cost / "judgements.jsonl"
+        run = with_key("experiment", "judge", *both, "--out", out, "--count", 20)
+        assert run.code == 0, run.err
+        drawn = [json.loads(line) for line in (out / "drawn.jsonl").read_text().splitlines()]
+        assert {model for each in drawn for model in each["models"]} == {
+            "a at temperature 1",
+            "b at temperature 1",
+        }
+        for each in drawn:
+            assert (each["verdict"] == "holds") is judged_true(each["answer"])
+        lines = (cost / "judgements.jsonl").read_text().splitlines()
+        said = {json.loads(line)["answer"] for line in lines}
+        assert "N/A" in said
+        assert not said & {"code 500", "code 501"}
+        assert len(judge.requests) == before
