@@ -208,6 +208,8 @@ class _Asked:
         necessary = necessary_of(example, lattice)
         found = {mask: answered.verdict(mask, size) for mask in masks}
         verdicts = {mask: verdict or Verdict.UNKNOWN for mask, verdict in found.items()}
+        # Without sources it is N/A by convention, also where not all subsets are asked about.
+        verdicts.setdefault(0, Verdict.BREAKS)
         asked = [mask for mask in masks if mask or self.plan.asks_nothing]
         replies = [self._reply(example, answered, mask, verdicts[mask]) for mask in asked]
         retention, omission = (held(kind, lattice, necessary, verdicts) for kind in RuleKind)

@@ -37,7 +37,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """The expected rules of one question: how many there are, hold, and are undecided."""
+    """The expected rules of one question: how many there are, hold, are undecided, and were never
+    asked about."""
 
     model: str
     temperature: float | None
@@ -47,9 +48,11 @@ class QuestionRow:
     retention_expected: int
     retention_hold: int
     retention_undecided: int
+    retention_unasked: int
     omission_expected: int
     omission_hold: int
     omission_undecided: int
+    omission_unasked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,8 @@ def question_row(
         example.id,
         len(example.necessary),
         subsets,
-        *(retention.expected, retention.hold, retention.undecided),
-        *(omission.expected, omission.hold, omission.undecided),
+        *(retention.expected, retention.hold, retention.undecided, retention.unasked),
+        *(omission.expected, omission.hold, omission.undecided, omission.unasked),
     )
 
 

@@ -140,17 +140,18 @@ NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Of one question and kind: how many rules are ``expected``, how many of them ``hold``, and how many
-    are ``undecided``, because a subset has no verdict or none was asked about."""
+    """Of one question and kind: how many rules are ``expected``, how many of them ``hold``, how many are
+    ``undecided``, because a subset has no verdict, and of how many no subset was asked about."""
 
     expected: int
     hold: int
     undecided: int
+    unasked: int = 0
 
     @property
     def decided(self) -> int:
         """How many hold or break."""
-        return self.expected - self.undecided
+        return self.expected - self.undecided - self.unasked
 
 
 def held(kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]) -> Held:
@@ -161,13 +162,15 @@ def held(kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Ma
     """
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
-    outcomes = list[bool | None]()
+    outcomes = list[str]()
     for rule in rules:
         target = rule if kind is RuleKind.RETENTION else 0
         seen = {verdict for mask, verdict in verdicts.items() if mask & rule == target}
         # One that breaks decides it, whatever the others are.
-        outcomes.append(False if ~wanted in seen else True if seen == {wanted} else None)
-    return Held(len(rules), outcomes.count(True), outcomes.count(None))
+        open_ = "undecided" if seen else "unasked"
+        outcomes.append("broken" if ~wanted in seen else "hold" if seen == {wanted} else open_)
+    counts = (outcomes.count(each) for each in ("hold", "undecided", "unasked"))
+    return Held(len(rules), *counts)
 
 
 def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counted:
@@ -176,6 +179,7 @@ def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counte
         retention.expected + omission.expected,
         retention.hold + omission.hold,
         retention.undecided + omission.undecided,
+        retention.unasked + omission.unasked,
     )
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
@@ -191,7 +195,11 @@ def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counte
 
 
 def _all_hold(rules: Held) -> tuple[int, int]:
-    """Whether all do, where that is decided: one that breaks decides it."""
+    """Whether all do, where that is decided: one that breaks decides it.
+
+    A rule that no subset was asked about keeps none from holding, or only questions with one that breaks
+    would be counted.
+    """
     if rules.hold < rules.decided:
         return 0, 1
-    return (0, 0) if rules.undecided else (1, 1)
+    return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -124,10 +124,17 @@ def test_a_selection_is_half_of_each_and_drawn_from_the_seed(subsets: int, havin
     assert len({frozenset(kept) for kept in per_question.values()}) > 1 or subsets == 2
     figures = counts(found)
     assert figures["right-with"] == (having * 5, having * 7)
-    # Nothing of an honest model's breaks, and rules that no subset spoke of are in no rate.
+    # Nothing of an honest model's breaks, and rules that no subset spoke of are in no rate by rules.
     honest = [each for each in found.questions if each.question_id.startswith("honest")]
-    assert all(each.retention_hold + each.retention_undecided == 8 for each in honest)
-    assert all(each.omission_hold + each.omission_undecided == 24 for each in honest)
+    assert all(each.retention_hold + each.retention_unasked == 8 for each in honest)
+    assert all((each.omission_hold, each.omission_unasked) == (24, 0) for each in honest)
+    assert figures["retention-rules-hold"][1] < 8 * 7 or having == 8
+    # Of questions, those that nothing breaks hold, though not all rules were asked about.
+    assert figures["all-retention-hold"] == (5, 7)
+    hold, of = figures["all-omission-hold"]
+    assert of == 7
+    # The knowing one breaks some, and the peeking one where its subsets were drawn.
+    assert 5 <= hold <= 6
     again, other = Scripted(), Scripted()
     assert measure(few, [again.examined], plan, ONE_AT_A_TIME).rows == found.rows
     measure(few, [other.examined], Plan(subsets=subsets, seed=4), ONE_AT_A_TIME)

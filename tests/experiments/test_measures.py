@@ -31,9 +31,8 @@ def test_those_hold_that_the_miners_find(seed: int, needed: int) -> None:
         # What is not asked about breaks nothing.
         some = {mask: verdict for mask, verdict in enumerate(verdicts) if draw.random() < 0.5}
         of_some = held(kind, FIVE, necessary, some)
-        assert of_some.hold + of_some.undecided >= of_all.hold
-        if not some:
-            assert of_some == Held(len(wanted), 0, len(wanted))
+        assert of_some.hold + of_some.unasked >= of_all.hold
+        assert held(kind, FIVE, necessary, {}) == Held(len(wanted), 0, 0, len(wanted))
 
 
 def test_a_subset_without_a_verdict_leaves_open_what_nothing_else_breaks() -> None:
@@ -58,6 +57,9 @@ def test_a_question_is_decided_by_what_breaks() -> None:
     undecided = counted([], Held(8, 6, 2), Held(24, 24, 0))
     assert (undecided["all-rules-hold"], undecided["all-omission-hold"]) == ((0, 0), (1, 1))
     assert undecided["retention-rules-hold"] == (6, 6)
+    some = counted([], Held(8, 5, 0, 3), Held(24, 0, 0, 24))
+    assert (some["retention-rules-hold"], some["omission-rules-hold"]) == ((5, 5), (0, 0))
+    assert (some["all-rules-hold"], some["all-omission-hold"]) == ((1, 1), (0, 0))
 
 
 def test_every_measure_has_a_group_and_a_meaning() -> None:
