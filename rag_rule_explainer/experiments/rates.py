@@ -6,6 +6,9 @@ from math import sqrt
 
 from ..checking.figures import wilson
 
+_FEW = 5
+"""Questions: of fewer, a variance is no more than a guess."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -27,8 +30,9 @@ def rate(counted: Iterable[tuple[int, int]]) -> Rate:
     counted on one of them, which is anything but independent. Where every question counts once, it is
     Wilson's. Elsewhere it is Wilson's for as many cases as would vary as much from sample to sample if
     they were independent (Kish's effective size; the variance of the ratio, linearised). There are never
-    more of these than were counted. Where questions do not differ, because all say never or all say
-    always, or there is only one, each counts as one case: the interval is rather too wide then.
+    more of these than were counted, and no more than questions where fewer than 5 questions differ from
+    all others, which say never, or always: how much they vary is then a guess, and the interval rather
+    too wide.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -42,9 +46,12 @@ def rate(counted: Iterable[tuple[int, int]]) -> Rate:
 
 def _effective_size(pairs: list[tuple[int, int]], count: int, of: int) -> float:
     questions, value = len(pairs), count / of
+    seen, missed = sum(part > 0 for part, _ in pairs), sum(part < whole for part, whole in pairs)
+    few = min(seen, missed) < _FEW
     if of == questions or count in {0, of} or questions == 1:
         return questions
     spread = sqrt(sum((part - value * whole) ** 2 for part, whole in pairs)) / of
     variance = spread**2 * questions / (questions - 1)
     # All questions may have the very same share.
-    return min(of, value * (1 - value) / variance) if variance else of
+    size = value * (1 - value) / variance if variance else of
+    return min(size, questions if few else of)

@@ -30,6 +30,17 @@ def test_where_nothing_varies_each_question_is_one_case(count: int) -> None:
     assert (found.low, found.high) == wilson(30 * count / 8, 30)
 
 
+def test_what_is_seen_on_few_questions_is_no_surer_than_what_is_seen_on_none() -> None:
+    never, once = rate([(0, 20)] * 100), rate([(1, 20)] + [(0, 20)] * 99)
+    assert never.high is not None
+    assert once.high is not None
+    assert once.high > never.high
+    always, but_once = rate([(20, 20)] * 100), rate([(19, 20)] + [(20, 20)] * 99)
+    assert always.low is not None
+    assert but_once.low is not None
+    assert but_once.low < always.low
+
+
 def test_one_question_is_one_case() -> None:
     found = rate([(3, 8)])
     assert (found.low, found.high) == pytest.approx(wilson(3 / 8, 1))
