@@ -21,7 +21,7 @@ from ..version import __version__
 KEY = "OPENAI_API_KEY"
 """The variable that a key is in, unless another one is named."""
 
-SYNTAX = "NAME[,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
+SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class Endpoint:
     answer) and ``reasoning_effort``: as the paper has them, but for the effort, which is sent only where
     it is given, because models that do not reason refuse it; the least is called "none", "minimal" or
     "low", by the model. None sends nothing. An answer that is cut off at ``max_tokens`` is an answer.
+    ``label``: what tables call it; by default its name.
 
     Raises InvalidInput for values that no endpoint takes.
     """
@@ -70,6 +71,7 @@ class Endpoint:
     temperature: float | None = 1.0
     max_tokens: int | None = 100
     reasoning_effort: str | None = None
+    label: str | None = None
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -107,7 +109,8 @@ class Endpoint:
         from langchain_rag_rule_explainer import chat_replay  # it is there, or there were no model
 
         replay = chat_replay(model, allow_length=True)
-        return Examined(self.name, self.namespace, replay, temperature=self.temperature)
+        name = self.label or self.name
+        return Examined(name, self.namespace, replay, temperature=self.temperature)
 
     def judge(self) -> Judge:
         """To judge answers. Raises MissingExtra, and InvalidInput without a key."""
@@ -164,8 +167,8 @@ def check_told_apart(models: Sequence[Examined]) -> None:
     for model in models:
         if (model.name, model.temperature) in seen:
             raise InvalidInput(
-                f"{model.name} is named twice at the same temperature; name it once, or give one of them "
-                "another temperature"
+                f"{model.name} is named twice at the same temperature; name it once, or call one of them "
+                "something else, as in NAME,as=LABEL"
             )
         seen.add((model.name, model.temperature))
 
@@ -177,6 +180,7 @@ def _digest_of_prompt() -> str:
 
 _PROMPT = _digest_of_prompt()
 _OPTIONS: dict[str, tuple[str, Any]] = {
+    "as": ("label", str),
     "url": ("base_url", str),
     "key": ("key", str),
     "temperature": ("temperature", float),

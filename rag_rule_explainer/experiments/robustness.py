@@ -96,9 +96,9 @@ def measure(
 
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``, whose
     namespace is replaced; the rest is the experiment's. An answer is consistent with the truth by
-    near-exact match, else as ``judge`` says, which is asked about all answers of a model to a question in
-    one request, and about no answer twice. A question without the verdicts that the miner needs is a
-    failure, and the others go on.
+    near-exact match, else as ``judge`` says. It is asked about all answers of a model to a question in
+    one request, but for those that seem to speak to it, which go alone; and about no answer twice. A
+    question without the verdicts that the miner needs is a failure, and the others go on.
 
     Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
     BaselineFailed where a model or the judge only fails, StoreFailed.

@@ -36,8 +36,22 @@ def draw_robustness(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Pa
             counts = sorted({row.samples for row in own})
             dress(axes, "samples of each subset", f"{measure} of {kind.value} rules", places=counts)
             axes.set_ylim(-0.03, 1.03)
-        panels[0].legend(frameon=False, fontsize=9, loc="lower right")
+            if mean == "macro":
+                axes.set_title(_left_out(own, measure), loc="right", fontsize=9, color=GREY)
+        # Once for all panels, below them, where it hides nothing.
+        panels[0].fill_between([], [], color=GREY, alpha=0.25, linewidth=0, label="95 % interval")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
         yield save(figure, out / f"robustness_{mean}.png")
+
+
+def _left_out(rows: Sequence[Row], measure: str) -> str:
+    """For how many questions it is undefined, at the least and at the most; empty where for none."""
+    counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
+    if not counts[-1]:
+        return ""
+    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    return f"undefined for {told} of {max(row.questions for row in rows)} questions"
 
 
 def _draw(axes: Panel, rows: Sequence[Row], name: str) -> None:

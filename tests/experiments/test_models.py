@@ -85,6 +85,9 @@ def test_a_model_as_written(key: str) -> None:
     written = "some/model:7b,url=http://h/v1,key=K,temperature=0,tokens=9,effort=low"
     assert Endpoint.of(written) == Endpoint("some/model:7b", "http://h/v1", "K", 0.0, 9, "low")
     assert Endpoint.of("m", Endpoint("usual", key=key)).key == key
+    lazy = Endpoint.of("m,effort=low,as=m lazy", Endpoint("usual", key=key))
+    assert (lazy.name, lazy.examined().name) == ("m", "m lazy")
+    assert "lazy" not in lazy.namespace
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,8 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     Every subset is asked about --samples times. The first 1, 2, ... of them vote, and the Dual Rule Miner
     is run on the votes. Give --model several times to compare models, each with its own url, key,
-    temperature and effort, such as --model NAME --model NAME,temperature=0.
+    temperature and effort, such as --model NAME --model NAME,temperature=0; where only the effort
+    differs, as=LABEL tells them apart.
 
     Writes robustness.csv (all questions), robustness_questions.csv, the figures, unexpected.jsonl (each
     rule that is unexpected or missing, with the answers that decided so), failures.csv and, with a judge,

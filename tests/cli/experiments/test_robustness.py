@@ -315,3 +315,27 @@ def test_the_offline_reader_on_a_few_questions(rag_rules: RagRules, tmp_path: Pa
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert (tmp_path / "a" / "robustness_macro.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_what_efficiency_has_paid_for_is_the_first_sample(
+    with_key: RagRules, tmp_path: Path, judge: OpenAIServer
+) -> None:
+    seeded = Seeded({"m": ErrorRates(0.2, 0.2)}, questions=2)
+    with OpenAIServer(seeded.script) as server:
+        given = command(seeded, tmp_path, server, judge, "--model", "m", "--no-figures")
+        store = "--store", tmp_path / "s.sqlite"
+        cost = "experiment", "efficiency", *given[2:], "--setting", "hotpotqa", "--sizes", "5"
+        assert with_key(*cost, *store, "--out", tmp_path / "cost").code == 0
+        assert server.paid == 2 * ASKED
+        run = with_key(*given, *store, "--samples", 2, "--out", tmp_path / "robust")
+        assert run.code == 0, run.err
+        assert f"{2 * ASKED} model calls, {2 * ASKED} answers out of the store" in run.out
+    check_few_rows(seeded, table(tmp_path / "robust" / "robustness.csv"))
+
+
+def check_few_rows(seeded: Seeded, rows: list[dict[str, str]]) -> None:
+    for row in rows:
+        kind: Kind = "retention" if row["kind"] == "retention" else "omission"
+        found = [each.found for each in seeded.counted("m", kind, int(row["samples"]))]
+        assert int(row["found"]) == sum(map(len, found))
