@@ -2,6 +2,7 @@
 
 import typer
 
+from ..groups import grouped
 from .benchmark_models import HELP, benchmark_models
 from .efficiency import efficiency
 from .judge import judge
@@ -21,9 +22,9 @@ def _main() -> None:
     pass
 
 
-experiment.command("efficiency")(efficiency)
-experiment.command("redteam")(redteam)
-experiment.command("robustness")(robustness)
+experiment.command("efficiency")(grouped(efficiency))
+experiment.command("redteam")(grouped(redteam))
+experiment.command("robustness")(grouped(robustness))
 experiment.command("judge")(judge)
-experiment.command("quality")(quality)
-experiment.command("benchmark-models", help=HELP)(benchmark_models)
+experiment.command("quality")(grouped(quality))
+experiment.command("benchmark-models", help=HELP)(grouped(benchmark_models))

@@ -1,67 +1,119 @@
-"""Who the shared options name, where answers are kept, and how an experiment ends early."""
+"""The options that experiments share, in groups: who is examined, who judges, how calls are made."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import typer
 
 from ...errors import InvalidInput
 from ...experiments.models import KEY, Endpoint, Examined, offline_reader
 from ...predicates import Judge
+from ...settings import DEFAULT_TIMEOUT, Settings
 from ...storing.store import Store
 from ..terminal import say
+from .options import (
+    BaseUrl,
+    Concurrency,
+    Effort,
+    JudgeBaseUrl,
+    JudgeKey,
+    JudgeModel,
+    KeyVariable,
+    Out,
+    OutputTokens,
+    Retries,
+    StoreUrl,
+    Temperature,
+    Timeout,
+)
 
 STORE = "answers.sqlite"
 """The name of the store in --out."""
+USUAL_CONCURRENCY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """The options about models under test, as they were given."""
+class Endpoints:
+    """How models are asked that do not say otherwise themselves."""
 
-    models: tuple[str, ...]
-    base_url: str | None = None
-    key: str = KEY
-    temperature: float | None = 1.0
-    max_tokens: int | None = 100
-    reasoning_effort: str | None = None
+    base_url: BaseUrl = None
+    key: KeyVariable = KEY
+    temperature: Temperature = 1.0
+    max_output_tokens: OutputTokens = 100
+    reasoning_effort: Effort = None
 
-    def examined(self) -> tuple[Examined, ...]:
-        """The models named; the offline reader where none is. Raises InvalidInput, MissingExtra."""
-        if not self.models:
+    def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
+        """The models named; where none is, ``free``, else the offline reader.
+
+        Raises InvalidInput, MissingExtra.
+        """
+        if not models:
             given = {"--base-url": self.base_url, "--reasoning-effort": self.reasoning_effort}
             for option, value in given.items():
                 if value is not None:
                     # Otherwise the offline reader would answer, and be taken for that endpoint.
                     raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
-            return (offline_reader(),)
-        settings = self.temperature, self.max_tokens, self.reasoning_effort
+            return (free or offline_reader(),)
+        settings = self.temperature, self.max_output_tokens, self.reasoning_effort
         usual = Endpoint("unnamed", self.base_url, self.key, *settings)
-        return tuple([Endpoint.of(written, usual).examined() for written in self.models])
+        return tuple([Endpoint.of(written, usual).examined() for written in models])
 
 
-def judge_named(model: str | None, base_url: str | None, key: str) -> Judge | None:
-    """The judge that the options name: its temperature and the length of what it says are left to it.
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Who decides what near-exact match does not settle."""
 
-    Raises InvalidInput, MissingExtra.
-    """
-    if model is None:
-        if base_url is not None:
-            raise InvalidInput("--judge-base-url goes with --judge-model only; name the judge as well")
-        return None
-    usual = Endpoint("unnamed", base_url, key, temperature=None, max_tokens=None)
-    return Endpoint.of(model, usual).judge()
+    judge_model: JudgeModel = None
+    judge_base_url: JudgeBaseUrl = None
+    judge_key: JudgeKey = KEY
+
+    def judge(self) -> Judge | None:
+        """The one that is named: its temperature and the length of what it says are left to it.
+
+        Raises InvalidInput, MissingExtra.
+        """
+        if self.judge_model is None:
+            if self.judge_base_url is not None:
+                raise InvalidInput(
+                    "--judge-base-url goes with --judge-model only; name the judge as well"
+                )
+            return None
+        usual = Endpoint(
+            "unnamed", self.judge_base_url, self.judge_key, temperature=None, max_tokens=None
+        )
+        return Endpoint.of(self.judge_model, usual).judge()
 
 
-def store_of(url: str | None, out: Path, namespace: str) -> Store:
-    """The store that is named, else the one in ``out``, whose folder is made. Raises InvalidInput."""
-    if url is not None:
-        return Store(url, namespace)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"{out} cannot be made: {error.strerror}; give --out another") from error
-    return Store(str(out / STORE), namespace)
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Where it goes, where paid answers are kept, and how calls are made."""
+
+    out: Out
+    store: StoreUrl = None
+    concurrency: Concurrency = None
+    retries: Retries = 3
+    timeout: Timeout = DEFAULT_TIMEOUT
+
+    def settings(self, models: Sequence[Examined]) -> Settings:
+        """Without a store. Raises InvalidInput."""
+        paces = [model.pace for model in models if model.pace is not None]
+        pace = min(paces) if len(paces) == len(models) else None
+        in_flight = self.concurrency or pace or USUAL_CONCURRENCY
+        return Settings(retries=self.retries, timeout=self.timeout, concurrency=in_flight)
+
+    def stored(self, models: Sequence[Examined], namespace: str) -> Settings:
+        """With the store that is named, else the one in ``out``, whose folder is made. Raises
+        InvalidInput."""
+        settings = self.settings(models)
+        if self.store is not None:
+            return replace(settings, store=Store(self.store, namespace))
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(
+                f"{self.out} cannot be made: {error.strerror}; give --out another"
+            ) from error
+        return replace(settings, store=Store(str(self.out / STORE), namespace))
 
 
 def interrupted(done: int, of: int, store: Store | None) -> typer.Exit:

@@ -1,7 +1,6 @@
 """``rag-rules experiment benchmark-models``: how far models do what labels imply and as they are told."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,35 +13,19 @@ from ...experiments.benchmark_rows import ALL, Failure, QuestionRow, ReplyRow, R
 from ...experiments.examples import Criteria, drawn
 from ...experiments.figures import new_figure
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
-from ...experiments.models import KEY, Examined
 from ...experiments.published import examples_in
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
-from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines, unstyled
-from .asked import ModelOptions, interrupted, judge_named, store_of
+from .asked import Endpoints, Judging, Running, interrupted
 from .options import (
-    BaseUrl,
-    Concurrency,
     Data,
-    Effort,
     ExampleCount,
     Figures,
-    JudgeBaseUrl,
-    JudgeKey,
-    JudgeModel,
-    KeyVariable,
     Models,
-    Out,
-    OutputTokens,
-    Retries,
     Seed,
-    StoreUrl,
-    Temperature,
-    Timeout,
 )
 
-_USUAL_CONCURRENCY = 8
 _MOST_NECESSARY = 4
 _SHOWN = 5
 FIGURE = "benchmark.png"
@@ -85,7 +68,9 @@ Shuffle = Annotated[
 
 
 def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
-    out: Out,
+    endpoints: Endpoints,
+    judging: Judging,
+    running: Running,
     data: Data = None,
     examples: ExampleCount = 50,
     seed: Seed = 0,
@@ -96,18 +81,6 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     besides: Besides = 2,
     shuffle_distractors: Shuffle = False,
     model: Models = None,
-    base_url: BaseUrl = None,
-    key: KeyVariable = KEY,
-    temperature: Temperature = 1.0,
-    max_output_tokens: OutputTokens = 100,
-    reasoning_effort: Effort = None,
-    judge_model: JudgeModel = None,
-    judge_base_url: JudgeBaseUrl = None,
-    judge_key: JudgeKey = KEY,
-    store: StoreUrl = None,
-    concurrency: Concurrency = None,
-    retries: Retries = 3,
-    timeout: Timeout = DEFAULT_TIMEOUT,
     figures: Figures = True,
 ) -> None:
     """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
@@ -118,17 +91,10 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     fewest, most = parsed_necessary(necessary, sources)
     if figures:
         new_figure("", "")  # before anything is paid for, whether it can be drawn
-    options = ModelOptions(
-        tuple(model or ()), base_url, key, temperature, max_output_tokens, reasoning_effort
-    )
-    models = options.examined()
-    judge = judge_named(judge_model, judge_base_url, judge_key)
+    models, judge = endpoints.examined(model or ()), judging.judge()
     criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
     found = drawn(examples_in(data), examples, seed, criteria).examples
-    settings = Settings(
-        retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
-    )
-    settings = replace(settings, store=store_of(store, out, models[0].namespace))
+    settings, out = running.stored(models, models[0].namespace), running.out
     with counted("questions") as progress:
         outcome = measure(found, models, plan, settings, judge, progress)
     if outcome.interrupted:
@@ -156,11 +122,6 @@ def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
     if most > sources:
         raise InvalidInput(f"--sources {sources} cannot hold {most} necessary ones; give {most} or more")
     return fewest, most
-
-
-def _pace(models: Sequence[Examined]) -> int | None:
-    paces = [model.pace for model in models if model.pace is not None]
-    return min(paces) if len(paces) == len(models) else None
 
 
 def _write(outcome: Outcome, out: Path) -> list[str]:

@@ -1,8 +1,7 @@
 """``rag-rules experiment efficiency``: what miners cost, over the number of sources."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Annotated, Literal
 
@@ -15,37 +14,22 @@ from ...experiments.efficiency_figures import draw_efficiency
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
-from ...experiments.models import KEY
 from ...experiments.published import examples_in
 from ...experiments.subsets import Asking
 from ...experiments.tables import write_csv, write_jsonl
 from ...experiments.walking import MinerName
 from ...printable import shortened
 from ...probing.limiter import Limiter
-from ...settings import DEFAULT_TIMEOUT, Settings
+from ...settings import Settings
 from ..terminal import counted, print_lines, say
-from .asked import ModelOptions, interrupted, judge_named, store_of
+from .asked import USUAL_CONCURRENCY, Endpoints, Judging, Running, interrupted
 from .options import (
-    BaseUrl,
-    Concurrency,
     Data,
-    Effort,
     Figures,
-    JudgeBaseUrl,
-    JudgeKey,
-    JudgeModel,
-    KeyVariable,
     Model,
-    Out,
-    OutputTokens,
-    Retries,
     Seed,
-    StoreUrl,
-    Temperature,
-    Timeout,
 )
 
-_USUAL_CONCURRENCY = 8
 _SHOWN = 5
 _KNOWN = tuple(miner.value for miner in MinerName)
 
@@ -84,14 +68,18 @@ Count = Annotated[
 class Request:
     """What is to be measured. Raises InvalidInput for options that do not go with the setting."""
 
-    setting: Literal["synthetic", "hotpotqa"]
-    count: int | None
-    seed: int
-    necessary: int
-    data: Path | None
-    store: str | None
-    models: ModelOptions
-    judge: tuple[str | None, str | None, str]
+    endpoints: Endpoints
+    judging: Judging
+    running: Running
+    setting: SettingOption = "synthetic"
+    examples: Count = None
+    seed: Seed = 0
+    data: Data = None
+    sizes: Sizes = "1-10"
+    miners: Miners = None
+    necessary: Necessary = 2
+    shuffle_distractors: Shuffle = False
+    model: Model = None
 
     def __post_init__(self) -> None:
         if self.setting == "hotpotqa":
@@ -100,10 +88,10 @@ class Request:
             return
         given = {
             "--data": self.data,
-            "--model": self.models.models,
-            "--base-url": self.models.base_url,
-            "--store": self.store,
-            "--judge-model": self.judge[0],
+            "--model": self.model,
+            "--base-url": self.endpoints.base_url,
+            "--store": self.running.store,
+            "--judge-model": self.judging.judge_model,
         }
         for option, value in given.items():
             if value:
@@ -112,60 +100,41 @@ class Request:
                     "leave it out"
                 )
 
-    def examples(self, sources: int) -> Sequence[Example]:
-        """What was drawn, each with so many sources. Raises InvalidInput."""
+    def plan(self) -> Plan:
+        """Raises InvalidInput."""
+        return Plan(
+            self.setting,
+            parsed_sizes(self.sizes),
+            parsed_miners(self.miners),
+            timed=self.data is not None,
+            distractors=self.seed if self.shuffle_distractors else None,
+        )
+
+    def drawn(self, sources: int) -> Sequence[Example]:
+        """The examples, each with so many sources. Raises InvalidInput."""
         if self.data is None:
-            count = self.count or 1000
+            count = self.examples or 1000
             return tuple(
                 synthetic.examples(count, self.seed, self.necessary, max(sources, self.necessary))
             )
         criteria = Criteria(
             fewest_necessary=self.necessary, most_necessary=self.necessary, fewest_sources=sources
         )
-        return drawn(examples_in(self.data), self.count or 50, self.seed, criteria).examples
+        return drawn(examples_in(self.data), self.examples or 50, self.seed, criteria).examples
 
-    def asking(self, settings: Settings, out: Path, concurrency: int | None) -> Asking:
+    def asked(self) -> Asking:
         """Who is asked, and how. Raises InvalidInput, MissingExtra."""
         if self.data is None:
-            return Asking(
-                synthetic.perfect_model(),
-                settings,
-                Limiter(_USUAL_CONCURRENCY),
-                synthetic.PerfectJudge(),
-            )
-        (model,) = self.models.examined()
-        judge = judge_named(*self.judge)
-        size = concurrency or model.pace or _USUAL_CONCURRENCY
-        store = store_of(self.store, out, model.namespace)
-        settings = replace(settings, store=store, concurrency=size)
-        return Asking(model, settings, Limiter(size), judge)
+            settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
+            judge = synthetic.PerfectJudge()
+            return Asking(synthetic.perfect_model(), settings, Limiter(USUAL_CONCURRENCY), judge)
+        (model,) = self.endpoints.examined(() if self.model is None else (self.model,))
+        judge = self.judging.judge()
+        settings = self.running.stored([model], model.namespace)
+        return Asking(model, settings, Limiter(settings.concurrency), judge)
 
 
-def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
-    out: Out,
-    setting: SettingOption = "synthetic",
-    examples: Count = None,
-    seed: Seed = 0,
-    data: Data = None,
-    sizes: Sizes = "1-10",
-    miners: Miners = None,
-    necessary: Necessary = 2,
-    shuffle_distractors: Shuffle = False,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    key: KeyVariable = KEY,
-    temperature: Temperature = 1.0,
-    max_output_tokens: OutputTokens = 100,
-    reasoning_effort: Effort = None,
-    judge_model: JudgeModel = None,
-    judge_base_url: JudgeBaseUrl = None,
-    judge_key: JudgeKey = KEY,
-    store: StoreUrl = None,
-    concurrency: Concurrency = None,
-    retries: Retries = 3,
-    timeout: Timeout = DEFAULT_TIMEOUT,
-    figures: Figures = True,
-) -> None:
+def efficiency(request: Request, figures: Figures = True) -> None:
     """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
 
     The necessary sources come first, then distractors. Writes efficiency.csv, the figures, deviations.csv
@@ -175,38 +144,14 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
     Exit code 0: every question is in the table; 2: bad input; 3: some are in failures.csv instead;
     130: interrupted, and the same command goes on.
     """
-    request = Request(
-        setting,
-        examples,
-        seed,
-        necessary,
-        data,
-        store,
-        ModelOptions(
-            () if model is None else (model,),
-            base_url,
-            key,
-            temperature,
-            max_output_tokens,
-            reasoning_effort,
-        ),
-        (judge_model, judge_base_url, judge_key),
-    )
-    real = data is not None
-    plan = Plan(
-        setting,
-        parsed_sizes(sizes),
-        parsed_miners(miners),
-        timed=real,
-        distractors=seed if shuffle_distractors else None,
-    )
+    plan, out = request.plan(), request.running.out
     if figures:
         new_figure("", "")  # before anything is paid for, whether they can be drawn
-    found = request.examples(max(plan.sizes))
-    asking = request.asking(Settings(retries=retries, timeout=timeout), out, concurrency)
-    if model is not None:
+    found = request.drawn(max(plan.sizes))
+    asking = request.asked()
+    if request.model is not None:
         most = len(found) * ((1 << max(plan.sizes)) - 1)
-        say(f"at most {most:,} calls of the model, and {retries} more of each that fails")
+        say(f"at most {most:,} calls of the model, and {request.running.retries} more of each that fails")
     with counted("questions") as progress:
         outcome = measure(found, asking, plan, progress)
     if outcome.interrupted:
@@ -214,9 +159,11 @@ def efficiency(  # noqa: PLR0913, PLR0917 -- one parameter an option
     write_csv(out / "efficiency.csv", Row, outcome.rows)
     write_csv(out / "deviations.csv", Deviation, outcome.deviations)
     write_csv(out / "failures.csv", Failure, outcome.failures)
-    if judge_model is not None:
+    if request.judging.judge_model is not None:
         write_jsonl(out / JUDGEMENTS, (each.model_dump(mode="json") for each in outcome.judged))
-    subject = f"{setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
+    subject = (
+        f"{request.setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
+    )
     drawn_files = list(draw_efficiency(outcome.rows, subject, out)) if figures else []
     print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(drawn_files)} figures"])
     raise typer.Exit(3 if outcome.failures else 0)

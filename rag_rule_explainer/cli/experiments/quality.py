@@ -7,30 +7,17 @@ from typing import Annotated
 import typer
 
 from ...experiments.examples import Criteria, Example, drawn
-from ...experiments.models import KEY
 from ...experiments.published import examples_in
 from ...experiments.quality import Given, Row, measured, rows_of
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
-from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines
-from .asked import ModelOptions, interrupted, store_of
+from .asked import Endpoints, Running, interrupted
 from .options import (
-    BaseUrl,
-    Concurrency,
-    Effort,
-    KeyVariable,
     Model,
-    Out,
-    OutputTokens,
-    Retries,
     Seed,
-    StoreUrl,
-    Temperature,
-    Timeout,
 )
 
-_USUAL_CONCURRENCY = 8
 _ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
 
 Files = Annotated[
@@ -42,21 +29,13 @@ Count = Annotated[
 ]
 
 
-def quality(  # noqa: PLR0913, PLR0917 -- one parameter an option
+def quality(
     data: Files,
-    out: Out,
+    endpoints: Endpoints,
+    running: Running,
     examples: Count = None,
     seed: Seed = 0,
     model: Model = None,
-    base_url: BaseUrl = None,
-    key: KeyVariable = KEY,
-    temperature: Temperature = 1.0,
-    max_output_tokens: OutputTokens = 100,
-    reasoning_effort: Effort = None,
-    store: StoreUrl = None,
-    concurrency: Concurrency = None,
-    retries: Retries = 3,
-    timeout: Timeout = DEFAULT_TIMEOUT,
 ) -> None:
     """Measure how often a model gives the truth: on all sources, on the necessary ones only, and without.
 
@@ -66,29 +45,15 @@ def quality(  # noqa: PLR0913, PLR0917 -- one parameter an option
     Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted, and the
     same command goes on.
     """
-    named = ModelOptions(
-        () if model is None else (model,),
-        base_url,
-        key,
-        temperature,
-        max_output_tokens,
-        reasoning_effort,
-    )
-    (examined,) = named.examined()
+    (examined,) = endpoints.examined(() if model is None else (model,))
     found = {path: _examples(path, examples, seed) for path in data}
-    kept = store_of(store, out, examined.namespace)
-    settings = Settings(
-        store=kept,
-        concurrency=concurrency or examined.pace or _USUAL_CONCURRENCY,
-        retries=retries,
-        timeout=timeout,
-    )
+    settings, out = running.stored([examined], examined.namespace), running.out
     rows, everything = list[Row](), list[tuple[Path, Given]]()
     for number, (path, listed) in enumerate(found.items()):
         with counted(f"answers to {printable(path.name)}") as progress:
             given = measured(listed, examined, settings, progress)
         if given is None:
-            raise interrupted(number, len(found), kept)
+            raise interrupted(number, len(found), settings.store)
         rows += rows_of(path.stem, examined, given)
         everything += [(path, each) for each in given]
     write_csv(out / "quality.csv", Row, rows)

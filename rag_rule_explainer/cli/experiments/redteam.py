@@ -6,33 +6,19 @@ from typing import Annotated
 
 import typer
 
-from ...errors import InvalidInput
 from ...experiments.figures import new_figure
-from ...experiments.models import KEY, Examined
 from ...experiments.payload import PARTS, attack, gullible_model
 from ...experiments.redteam import APPROACHES, Failure, Outcome, Round, Row, measure
 from ...experiments.redteam_figures import PAPERS_BOUND, PAPERS_SOURCES, PAPERS_WORST, draw_redteam
 from ...experiments.tables import write_csv
 from ...printable import shortened
-from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines
-from .asked import ModelOptions, interrupted, store_of
+from .asked import Endpoints, Running, interrupted
 from .options import (
-    BaseUrl,
-    Concurrency,
-    Effort,
     Figures,
-    KeyVariable,
-    Out,
-    OutputTokens,
-    Retries,
     Seed,
-    StoreUrl,
-    Temperature,
-    Timeout,
 )
 
-_USUAL_CONCURRENCY = 8
 _SHOWN = 5
 
 Runs = Annotated[
@@ -53,21 +39,13 @@ Fooled = Annotated[
 ]
 
 
-def redteam(  # noqa: PLR0913, PLR0917 -- one parameter an option
-    out: Out,
+def redteam(
+    endpoints: Endpoints,
+    running: Running,
     examples: Runs = 20,
     sources: SourceCount = PAPERS_SOURCES,
     seed: Seed = 0,
     model: Fooled = None,
-    base_url: BaseUrl = None,
-    key: KeyVariable = KEY,
-    temperature: Temperature = 1.0,
-    max_output_tokens: OutputTokens = 100,
-    reasoning_effort: Effort = None,
-    store: StoreUrl = None,
-    concurrency: Concurrency = None,
-    retries: Retries = 3,
-    timeout: Timeout = DEFAULT_TIMEOUT,
     figures: Figures = True,
 ) -> None:
     """Count the model calls that it takes to find a payload that is split over two sources.
@@ -84,22 +62,15 @@ def redteam(  # noqa: PLR0913, PLR0917 -- one parameter an option
     Exit code 0: every run is in the table; 2: bad input; 3: some are in failures.csv instead, such as
     those of a model that did not fall for the payload; 130: interrupted, and the same command goes on.
     """
-    settings = temperature, max_output_tokens, reasoning_effort
-    attacked = _attacked(ModelOptions((model,) if model else (), base_url, key, *settings))
+    (attacked,) = endpoints.examined((model,) if model else (), gullible_model())
     if figures:
         new_figure("", "")  # before anything is paid for, whether it can be drawn
     attacks = [attack(sources, seed, run) for run in range(1, examples + 1)]
-    kept = store_of(store, out, attacked.namespace)
-    how = Settings(
-        store=kept,
-        concurrency=concurrency or attacked.pace or _USUAL_CONCURRENCY,
-        retries=retries,
-        timeout=timeout,
-    )
+    settings, out = running.stored([attacked], attacked.namespace), running.out
     with counted("runs") as progress:
-        outcome = measure(attacks, attacked, how, progress)
+        outcome = measure(attacks, attacked, settings, progress)
     if outcome.interrupted:
-        raise interrupted(outcome.runs, len(attacks), kept)
+        raise interrupted(outcome.runs, len(attacks), settings.store)
     write_csv(out / "redteam.csv", Row, outcome.rows)
     write_csv(out / "redteam_rounds.csv", Round, outcome.rounds)
     write_csv(out / "failures.csv", Failure, outcome.failures)
@@ -108,16 +79,6 @@ def redteam(  # noqa: PLR0913, PLR0917 -- one parameter an option
     files = "redteam.csv, redteam_rounds.csv" + (", redteam.png" if drawn else "")
     print_lines([*_lines(outcome, sources), f"written to {out}: {files}"])
     raise typer.Exit(3 if outcome.failures else 0)
-
-
-def _attacked(options: ModelOptions) -> Examined:
-    if options.models:
-        return options.examined()[0]
-    given = {"--base-url": options.base_url, "--reasoning-effort": options.reasoning_effort}
-    for option, value in given.items():
-        if value is not None:
-            raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
-    return gullible_model()
 
 
 def _lines(outcome: Outcome, sources: int) -> Iterator[str]:

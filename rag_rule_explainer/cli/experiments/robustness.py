@@ -1,7 +1,6 @@
 """``rag-rules experiment robustness``: rules against labels, over samples and models."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,38 +10,22 @@ from ...errors import InvalidInput
 from ...experiments.examples import Criteria, drawn
 from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
-from ...experiments.models import KEY, Examined
 from ...experiments.published import examples_in
 from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, check, measure
 from ...experiments.robustness_figures import draw_robustness
 from ...experiments.robustness_rows import Failure, QuestionRow, Row
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
-from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines, say
-from .asked import ModelOptions, interrupted, judge_named, store_of
+from .asked import Endpoints, Judging, Running, interrupted
 from .options import (
-    BaseUrl,
-    Concurrency,
     Data,
-    Effort,
     ExampleCount,
     Figures,
-    JudgeBaseUrl,
-    JudgeKey,
-    JudgeModel,
-    KeyVariable,
     Models,
-    Out,
-    OutputTokens,
-    Retries,
     Seed,
-    StoreUrl,
-    Temperature,
-    Timeout,
 )
 
-_USUAL_CONCURRENCY = 8
 _SHOWN = 5
 
 Samples = Annotated[
@@ -64,7 +47,9 @@ Shuffle = Annotated[
 
 
 def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
-    out: Out,
+    endpoints: Endpoints,
+    judging: Judging,
+    running: Running,
     data: Data = None,
     examples: ExampleCount = 50,
     seed: Seed = 0,
@@ -73,18 +58,6 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     necessary: Necessary = 2,
     shuffle_distractors: Shuffle = False,
     model: Models = None,
-    base_url: BaseUrl = None,
-    key: KeyVariable = KEY,
-    temperature: Temperature = 1.0,
-    max_output_tokens: OutputTokens = 100,
-    reasoning_effort: Effort = None,
-    judge_model: JudgeModel = None,
-    judge_base_url: JudgeBaseUrl = None,
-    judge_key: JudgeKey = KEY,
-    store: StoreUrl = None,
-    concurrency: Concurrency = None,
-    retries: Retries = 3,
-    timeout: Timeout = DEFAULT_TIMEOUT,
     figures: Figures = True,
 ) -> None:
     """Measure how far rules are those that labels lead one to expect, over samples and models.
@@ -106,23 +79,16 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     plan = Plan(sources, samples, seed if shuffle_distractors else None)
     if figures:
         new_figure("", "")  # before anything is paid for, whether they can be drawn
-    options = ModelOptions(
-        tuple(model or ()), base_url, key, temperature, max_output_tokens, reasoning_effort
-    )
-    models = options.examined()
-    judge = judge_named(judge_model, judge_base_url, judge_key)
+    models, judge = endpoints.examined(model or ()), judging.judge()
     criteria = Criteria(
         fewest_necessary=necessary, most_necessary=necessary, fewest_sources=max(sources, necessary)
     )
     found = drawn(examples_in(data), examples, seed, criteria).examples
-    settings = Settings(
-        retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
-    )
     check(found, models, plan)
-    settings = replace(settings, store=store_of(store, out, JUDGING))
+    settings, out = running.stored(models, JUDGING), running.out
     if model:
         most = len(models) * len(found) * ((1 << sources) - 1) * samples
-        say(f"at most {most:,} calls of the models, and {retries} more of each that fails")
+        say(f"at most {most:,} calls of the models, and {running.retries} more of each that fails")
     with counted("answers") as progress:
         outcome = measure(found, models, plan, settings, judge, progress)
     if outcome.interrupted:
@@ -133,11 +99,6 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     told = f"written to {out}: robustness.csv, unexpected.jsonl and {len(files)} figures"
     print_lines([*_lines(outcome, len(found)), told])
     raise typer.Exit(3 if outcome.failures else 0)
-
-
-def _pace(models: Sequence[Examined]) -> int | None:
-    paces = [model.pace for model in models if model.pace is not None]
-    return min(paces) if len(paces) == len(models) else None
 
 
 def _write(outcome: Outcome, out: Path, *, judged: bool) -> None:
