@@ -27,4 +27,8 @@ experiment.command("redteam")(grouped(redteam))
 experiment.command("robustness")(grouped(robustness))
 experiment.command("judge")(judge)
 experiment.command("quality")(grouped(quality))
-experiment.command("benchmark-models", help=HELP)(grouped(benchmark_models))
+experiment.command(
+    "benchmark-models",
+    help=HELP,
+    short_help="Measure how far models do what labels imply, and as they are told.",
+)(grouped(benchmark_models))
