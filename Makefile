@@ -9,7 +9,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; \
 	then echo $$python; break; fi; done)
 
-.PHONY: help demo test check coverage bench clean
+.PHONY: help demo test check coverage bench peers clean
 
 help:
 	@echo "make demo      explain two stories, offline"
@@ -17,6 +17,7 @@ help:
 	@echo "make check     lint, format, types, who may import whom, the slow tests"
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make bench     what the engine costs, as ratios"
+	@echo "make peers     what other methods find on the same conditions, in an environment of its own"
 	@echo "make clean     remove what these made"
 
 demo: $(VENV)/.demo
@@ -35,6 +36,9 @@ check: $(VENV)/.check
 coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark" --cov --cov-report=term
 
+peers: $(VENV)-peers/.made
+	$(VENV)-peers/bin/python -m pytest -q -m benchmark tests/benchmarks/test_peers*.py
+
 bench: $(VENV)/.test
 	$(PYTEST) -q -m benchmark tests/benchmarks
 
@@ -52,6 +56,12 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 
 $(VENV)/.check: $(VENV)/.made pyproject.toml
 	$(RUN)/python -m pip install --quiet --editable '.[all]' --group check
+	@touch $@
+
+$(VENV)-peers/.made: pyproject.toml $(VENV)/.made
+	$(RUN)/python -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-peers/bin/python -m pip install --quiet --editable '.[all]' --group test --group peers
 	@touch $@
 
 $(VENV)/.made:
