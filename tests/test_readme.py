@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer.cli import main
+from rag_rule_explainer.cli.experiments import experiment
 from rag_rule_explainer.storing.opened import close_all
 
 ROOT = Path(__file__).parents[1]
@@ -56,6 +57,26 @@ def test_the_documented_command_turns_a_record_into_sources(real_data: Path, tmp
     lines = (tmp_path / "sources.jsonl").read_text().splitlines()
     first = json.loads(record.read_text(encoding="utf-8").splitlines()[0])
     assert [json.loads(line)["title"] for line in lines] == [s["title"] for s in first["sources"]]
+
+
+def test_the_documented_experiment_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (shown,) = re.findall(
+        r"^\$ rag-rules (experiment .*)\n```\n\n```text\n(.*?)^```$", README, re.M | re.S
+    )
+    command, printed = shown
+    with pytest.raises(SystemExit) as end:
+        main(command.split())
+    assert end.value.code == 0
+    assert capsys.readouterr().out == printed
+    assert len(list(Path("curves").glob("*.png"))) == 4
+
+
+def test_every_experiment_is_documented() -> None:
+    rows = set(re.findall(r"^\| `([\w-]+)` \|.*\|.*(?:question|run|none).*\|$", README, re.M))
+    assert rows == {command.name for command in experiment.registered_commands}
 
 
 def test_every_make_target_named_exists() -> None:
