@@ -83,14 +83,15 @@ def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: b
     axes.set_ylabel(y)
     if places:
         axes.set_xticks(list(places))
-    axes.yaxis.set_major_formatter(_as_share if percent else _as_number)
+    axes.yaxis.set_major_formatter(as_share if percent else _as_number)
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
 
-def _as_share(value: float, _: object) -> str:
+def as_share(value: float, _: object) -> str:
+    """A share as a label of an axis."""
     return f"{value:.0%}"
 
 

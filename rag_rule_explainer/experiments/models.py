@@ -161,6 +161,18 @@ class Endpoint:
         )
 
 
+def check_told_apart(models: Sequence[Examined]) -> None:
+    """Raises InvalidInput for two of the same name and temperature: their rows would look alike."""
+    seen = set[tuple[str, float | None]]()
+    for model in models:
+        if (model.name, model.temperature) in seen:
+            raise InvalidInput(
+                f"{model.name} is named twice at the same temperature; name it once, or call one of them "
+                "something else, as in NAME,as=LABEL"
+            )
+        seen.add((model.name, model.temperature))
+
+
 def _digest_of_prompt() -> str:
     content = qa_prompt("a question", ("a source", "another source"))
     return hashlib.sha256(content.encode()).hexdigest()[:12]
@@ -176,4 +188,4 @@ _OPTIONS: dict[str, tuple[str, Any]] = {
     "effort": ("reasoning_effort", str),
 }
 
-__all__ = ["KEY", "NO_ANSWER", "SYNTAX", "Endpoint", "Examined", "offline_reader"]
+__all__ = ["KEY", "NO_ANSWER", "SYNTAX", "Endpoint", "Examined", "check_told_apart", "offline_reader"]

@@ -24,7 +24,7 @@ from ..sources import SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example
 from .judging import JudgedAnswer, judged_answers
-from .models import Examined
+from .models import Examined, check_told_apart
 from .robustness_rows import Failure, QuestionRow, Row, question_row, row_of
 from .sampling import INTERRUPTED, Asked, Sampling
 from .scoring import Score, expected, mined, score
@@ -119,14 +119,7 @@ def check(examples: Sequence[Example], models: Sequence[Examined], plan: Plan) -
         raise InvalidInput(
             f"{plan.sources} sources cannot hold the {most} that a question needs; ask for more sources"
         )
-    seen = set[tuple[str, float | None]]()
-    for model in models:
-        if (model.name, model.temperature) in seen:
-            raise InvalidInput(
-                f"{model.name} is named twice at the same temperature; name it once, or call one of them "
-                "something else, as in NAME,as=LABEL"
-            )
-        seen.add((model.name, model.temperature))
+    check_told_apart(models)
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """What a model answers about subsets of one question's sources, asked for through ``Explainer``."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,6 +10,7 @@ from ..explanation import Explanation
 from ..lattice import Lattice, Mask
 from ..predicates import Judge, consistent_with
 from ..probing.limiter import Limiter
+from ..probing.loop import run_blocking
 from ..probing.replaying import Baseline
 from ..reader import NO_ANSWER
 from ..records import ProbeRecord
@@ -77,14 +79,16 @@ class Asking:
     """How questions are asked about.
 
     An answer is consistent with the truth by near-exact match, else as ``judge`` says; omission rules are
-    about what is inconsistent. Without sources the answer is N/A, and nobody is asked. ``settings``: as
-    for any explanation; which rules and which miner is said for each question.
+    about what is inconsistent. Without sources the answer is ``without_sources``, and nobody is asked;
+    None asks. ``settings``: as for any explanation; which rules and which miner is said for each
+    question.
     """
 
     model: Examined
     settings: Settings
     limiter: Limiter
     judge: Judge | None = None
+    without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
         """All subsets. Raises what ``Explainer.explain`` raises."""
@@ -103,6 +107,51 @@ class Asking:
                 break
         return _merged(sources, explanations)
 
+    def some(self, example: Example, sources: tuple[Source, ...], masks: Iterable[Mask]) -> Answered:
+        """These subsets, and nothing else. Raises KeyboardInterrupt when what was in flight is in."""
+        stopped, lattice = list[bool](), Lattice(len(sources))
+        subsets = [tuple(sources[unit] for unit in lattice.units(mask)) for mask in masks]
+        verifying = self._verified(example, sources, subsets, stopped)
+        explanations = run_blocking(verifying, lambda: stopped.append(True))
+        if stopped:
+            raise KeyboardInterrupt
+        probes = [probe for each in explanations for probe in each.probes]
+        missing = (each.error or "it has no answer" for each in probes if not each.answers)
+        why = next(missing, "" if len(probes) == len(subsets) else "a subset has no answer")
+        return replace(_merged(sources, explanations), incomplete=why)
+
+    async def _verified(
+        self,
+        example: Example,
+        sources: tuple[Source, ...],
+        subsets: Iterable[tuple[Source, ...]],
+        stopped: list[bool],
+    ) -> list[Explanation]:
+        explainer, baseline = self._explainer(example, self.settings), Baseline(Answer(example.answer))
+        width = asyncio.Semaphore(self.limiter.size)
+
+        async def verify(subset: tuple[Source, ...]) -> Explanation | None:
+            async with width:
+                if stopped:
+                    return None
+                # "Whenever all of these are retained", and of no sources "whenever all are omitted":
+                # rules that speak about a single subset each.
+                verified = await explainer.averify(
+                    [source.id for source in subset or sources],
+                    RuleKind.RETENTION if subset else RuleKind.OMISSION,
+                    example.question,
+                    subset or sources,
+                    baseline,
+                )
+                return verified.explanation
+
+        # What is in flight is awaited, whatever becomes of the others.
+        found = await asyncio.gather(*map(verify, subsets), return_exceptions=True)
+        for each in found:
+            if isinstance(each, BaseException):
+                raise each
+        return [each for each in found if isinstance(each, Explanation)]
+
     def _explained(
         self,
         example: Example,
@@ -110,19 +159,19 @@ class Asking:
         miner: Literal["exact", "exhaustive"],
         rules: Rules,
     ) -> Explanation:
-        settings = replace(
-            self.settings,
-            miner=miner,
-            rules=rules,
-            check_repeatable=False,
-            answer_without_sources=NO_ANSWER,
-        )
-        predicate = consistent_with(example.answer, judge=self.judge)
-        explainer = Explainer(
-            self.model.replay, predicate=predicate, settings=settings, limiter=self.limiter
-        )
+        explainer = self._explainer(example, replace(self.settings, miner=miner, rules=rules))
         # What is judged by is the truth: no run on all sources is needed beside those of the search.
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
+
+    def _explainer(self, example: Example, settings: Settings) -> Explainer:
+        return Explainer(
+            self.model.replay,
+            predicate=consistent_with(example.answer, judge=self.judge),
+            settings=settings,
+            limiter=self.limiter,
+            check_repeatable=False,
+            answer_without_sources=self.without_sources,
+        )
 
 
 def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:

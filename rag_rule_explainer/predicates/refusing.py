@@ -114,7 +114,7 @@ _ENGLISH = (
     r"|(?:this|that|the|your) (?:question|query|request) (?:cannot|can't|can not|could not) be "
     r"(?:answered|fulfilled|processed)"
     r"|(?:(?:it|this|that|the answer|the information) )?(?:cannot|can't|can not|could not) be "
-    r"(?:determined|answered|found in)"
+    r"(?:determined|inferred|answered|found in)"
     r"|(?:it|this|that) is(?: not|n't) possible to (?:say|tell|determine|answer|know)\b"
     rf"|(?:it|this|that|the answer|(?:the|this|that) (?:requested )?information|the answer to "
     rf"(?:this|that|your|the) question) (?:is|was)(?: not|n't) (?:\w+ly )?(?:provided|mentioned|specified"

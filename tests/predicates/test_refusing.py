@@ -35,6 +35,7 @@ REFUSALS = [
     "Not enough information.",
     "Insufficient context to answer.",
     "No relevant information was found.",
+    "The answer cannot be inferred from the sources.",
     "The answer cannot be determined from the sources.",
     "Cannot be determined.",
     "It is not specified in the provided documents.",

@@ -2,9 +2,11 @@
 
 import typer
 
+from .benchmark_models import HELP, benchmark_models
 from .efficiency import efficiency
 from .judge import judge
 from .quality import quality
+from .redteam import redteam
 from .robustness import robustness
 
 experiment = typer.Typer(
@@ -20,6 +22,8 @@ def _main() -> None:
 
 
 experiment.command("efficiency")(efficiency)
+experiment.command("redteam")(redteam)
 experiment.command("robustness")(robustness)
 experiment.command("judge")(judge)
 experiment.command("quality")(quality)
+experiment.command("benchmark-models", help=HELP)(benchmark_models)

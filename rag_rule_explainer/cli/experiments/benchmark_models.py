@@ -1,0 +1,235 @@
+"""``rag-rules experiment benchmark-models``: how far models do what labels imply and as they are told."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import InvalidInput
+from ...experiments.benchmark import MOST_SOURCES, Outcome, Plan, measure
+from ...experiments.benchmark_figures import draw_benchmark
+from ...experiments.benchmark_rows import ALL, Failure, QuestionRow, ReplyRow, Row
+from ...experiments.examples import Criteria, drawn
+from ...experiments.figures import new_figure
+from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
+from ...experiments.models import KEY, Examined
+from ...experiments.published import examples_in
+from ...experiments.tables import write_csv, write_jsonl
+from ...printable import printable, shortened
+from ...settings import DEFAULT_TIMEOUT, Settings
+from ..terminal import counted, print_lines, unstyled
+from .asked import ModelOptions, interrupted, judge_named, store_of
+from .options import (
+    BaseUrl,
+    Concurrency,
+    Data,
+    Effort,
+    ExampleCount,
+    Figures,
+    JudgeBaseUrl,
+    JudgeKey,
+    JudgeModel,
+    KeyVariable,
+    Models,
+    Out,
+    OutputTokens,
+    Retries,
+    Seed,
+    StoreUrl,
+    Temperature,
+    Timeout,
+)
+
+_USUAL_CONCURRENCY = 8
+_MOST_NECESSARY = 4
+_SHOWN = 5
+FIGURE = "benchmark.png"
+
+SourceCount = Annotated[
+    int,
+    typer.Option(
+        "--sources", min=1, max=MOST_SOURCES, help="Sources of each question: |s|, necessary ones first."
+    ),
+]
+Necessary = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K-K",
+        help="Draw questions with so many necessary sources, such as 2 or 2-4; 2 to 4, as far as they go "
+        "into --sources, if not given.",
+    ),
+]
+Subsets = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        help="Ask about so many subsets of each question alone, half of them drawn from those with all "
+        "necessary sources, half from the others. An expected rule then holds where no subset that was "
+        "asked about breaks it, so more seem to. All subsets if not given.",
+    ),
+]
+AsksNothing = Annotated[
+    bool, typer.Option("--ask-without-sources", help="Ask the model without any source as well.")
+]
+Besides = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Words beside the truth's, articles aside, from which on an answer is more than it."
+    ),
+]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
+]
+
+
+def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    out: Out,
+    data: Data = None,
+    examples: ExampleCount = 50,
+    seed: Seed = 0,
+    sources: SourceCount = 5,
+    necessary: Necessary = None,
+    subsets: Subsets = None,
+    ask_without_sources: AsksNothing = False,
+    besides: Besides = 2,
+    shuffle_distractors: Shuffle = False,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    key: KeyVariable = KEY,
+    temperature: Temperature = 1.0,
+    max_output_tokens: OutputTokens = 100,
+    reasoning_effort: Effort = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeBaseUrl = None,
+    judge_key: JudgeKey = KEY,
+    store: StoreUrl = None,
+    concurrency: Concurrency = None,
+    retries: Retries = 3,
+    timeout: Timeout = DEFAULT_TIMEOUT,
+    figures: Figures = True,
+) -> None:
+    """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
+    if data is None:
+        raise InvalidInput("models are benchmarked on labelled questions; give their file as --data")
+    distractors = seed if shuffle_distractors else None
+    plan = Plan(sources, subsets, ask_without_sources, besides, seed, distractors)
+    fewest, most = parsed_necessary(necessary, sources)
+    if figures:
+        new_figure("", "")  # before anything is paid for, whether it can be drawn
+    options = ModelOptions(
+        tuple(model or ()), base_url, key, temperature, max_output_tokens, reasoning_effort
+    )
+    models = options.examined()
+    judge = judge_named(judge_model, judge_base_url, judge_key)
+    criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
+    found = drawn(examples_in(data), examples, seed, criteria).examples
+    settings = Settings(
+        retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
+    )
+    settings = replace(settings, store=store_of(store, out, models[0].namespace))
+    with counted("questions") as progress:
+        outcome = measure(found, models, plan, settings, judge, progress)
+    if outcome.interrupted:
+        raise interrupted(outcome.done, len(found) * len(models), settings.store)
+    asked = "all subsets" if subsets is None else f"{subsets} subsets each"
+    subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
+    files = _write(outcome, out)
+    if figures and draw_benchmark(outcome.rows, subject, out / FIGURE):
+        files.append(FIGURE)
+    print_lines([*_lines(outcome, subject), f"written to {out}: {', '.join(files)}"])
+    raise typer.Exit(3 if outcome.failures else 0)
+
+
+def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
+    """How many necessary sources at least and at most: ``2``, or ``2-4``. Raises InvalidInput."""
+    if written is None:
+        return min(2, sources), min(_MOST_NECESSARY, sources)
+    low, dash, high = written.strip().partition("-")
+    try:
+        fewest, most = int(low), int(high if dash else low)
+    except ValueError as error:
+        raise InvalidInput(f"--necessary {written!r} is no number; write 2, or 2-4") from error
+    if not 1 <= fewest <= most:
+        raise InvalidInput(f"--necessary {written!r} is not 1 or more, from few to many; write 2-4")
+    if most > sources:
+        raise InvalidInput(f"--sources {sources} cannot hold {most} necessary ones; give {most} or more")
+    return fewest, most
+
+
+def _pace(models: Sequence[Examined]) -> int | None:
+    paces = [model.pace for model in models if model.pace is not None]
+    return min(paces) if len(paces) == len(models) else None
+
+
+def _write(outcome: Outcome, out: Path) -> list[str]:
+    write_csv(out / "benchmark.csv", Row, outcome.rows)
+    write_csv(out / "benchmark_questions.csv", QuestionRow, outcome.questions)
+    write_csv(out / "benchmark_replies.csv", ReplyRow, outcome.replies)
+    write_csv(out / "failures.csv", Failure, outcome.failures)
+    write_jsonl(out / "deviations.jsonl", outcome.deviations)
+    return ["benchmark.csv", "benchmark_questions.csv", "benchmark_replies.csv", "deviations.jsonl"]
+
+
+def _lines(outcome: Outcome, subject: str) -> Iterator[str]:
+    yield (
+        f"{subject}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store, "
+        f"{outcome.judge_requests:,} requests to the judge"
+    )
+    named = dict.fromkeys((row.model, row.temperature) for row in outcome.rows)
+    for model, temperature in named:
+        heat = "" if temperature is None else f" at temperature {temperature:g}"
+        yield f"{shortened(printable(model), 60)}{heat}"
+        own = [row for row in outcome.rows if (row.model, row.temperature) == (model, temperature)]
+        yield from _table([row for row in own if row.necessary == ALL])
+    if outcome.failures:
+        yield f"{len(outcome.failures):,} times a question was not answered: failures.csv"
+        for each in outcome.failures[:_SHOWN]:
+            yield shortened(printable(f"  {each.question_id}, {each.model}: {each.reason}"), 200)
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    for group in GROUPS:
+        own = [row for row in rows if row.group == group and row.rate is not None]
+        if own:
+            yield f"  {group}"
+        for row in own:
+            told = f"{row.rate:6.1%}  [{row.low:6.1%}, {row.high:6.1%}]"
+            among, means = MEANINGS[row.measure]
+            yield f"    {row.measure:22}{told}  {row.count:,} of {row.of:,} {among} {means}"
+
+
+def _help() -> str:
+    """What the tables of measures say is on the help page in the same words."""
+    groups = [
+        f"{group}: " + ". ".join(f"{name}, {among} that {means}" for name, (among, means) in found)
+        for group in GROUPS
+        if (found := [(name, MEANINGS[name]) for name in NAMES if NAMES[name] == group])
+    ]
+    parts = (_ASKED, *groups, _INTERVALS, f"What this cannot tell: {LIMITS}", _FILES)
+    return unstyled("\n\n".join(" ".join(part.split()) for part in parts))
+
+
+_ASKED = """\
+Measure how far models do what labels imply, and as they are told: to infer the answer from the sources,
+to return N/A where it cannot be inferred, and to return the final answer only. Of each question,
+--sources sources with the necessary ones first, and every subset of them (or --subsets), each asked about
+once. Without sources the answer counts as N/A and nobody is asked, but with --ask-without-sources. An
+answer is right where it is consistent with the truth by near-exact match, else where the judge says so.
+It is N/A where it is that, opens with it, or says in other words that it does not know. It is neither
+right nor wrong where the judge is unsure, or where there is no judge and the truth's words are in it. It
+is more than the answer where these are in it and --besides other words or more. What is counted, for each
+model:
+"""
+_INTERVALS = """\
+Intervals are 95 % ones over the questions drawn, and not over replies, which are alike within a question:
+Wilson's where a question counts once, else Wilson's for so many independent cases as would vary as much.
+"""
+_FILES = """\
+Writes benchmark.csv (in all, and by the number of necessary sources), benchmark_questions.csv,
+benchmark_replies.csv, deviations.jsonl (with texts), failures.csv and benchmark.png to --out. Exit code
+0: every question is in every figure; 2: bad input; 3: some are in failures.csv; 130: interrupted, and the
+same command goes on.
+"""
+HELP = _help()

@@ -1,0 +1,205 @@
+"""What is measured of a model, as tables: of its replies, and of the rules that labels make one expect.
+
+An expected rule retains all necessary sources, or omits one of them; all of these are counted, and not
+the minimal ones alone. It holds where every subset that it speaks about is answered with the truth, or
+with anything but the truth.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..lattice import Lattice, Mask
+from ..rules import RuleKind
+from ..verdicts import Verdict
+from .replies import Kind, Reply, TruthIn
+from .scoring import expected
+
+RULES, WITH, WITHOUT, NOTHING, FORM = GROUPS = (
+    "expected rules",
+    "replies with all necessary sources",
+    "replies without one of them",
+    "replies to no sources",
+    "deviations from the instructions",
+)
+LIMITS = """\
+Labels are the annotators' judgement: an answer without a necessary source may be inferred from another
+one that says the same, or from what is called necessary and is not. Where the words of the truth stand is
+not what the model has read. What is right by chance, as every other yes or no is, or is one of two things
+that the question names, looks like knowledge. A model that is never right makes every omission rule hold.
+A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
+truth is in it. One sample stands for each subset."""
+"""What no measure can tell."""
+Counted = Mapping[str, tuple[int, int]]
+"""By measure, so many of so many, of one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """``means``: what is counted, of the ``among`` that are looked at."""
+
+    group: str
+    name: str
+    means: str
+    of: Callable[[Reply], bool]
+    counts: Callable[[Reply], bool]
+    among: str = "replies"
+
+
+def _with(reply: Reply) -> bool:
+    return reply.has_all
+
+
+def _without(reply: Reply) -> bool:
+    return bool(reply.kept) and not reply.has_all
+
+
+def _to_nothing(reply: Reply) -> bool:
+    return not reply.kept
+
+
+def _any(_: Reply) -> bool:
+    return True
+
+
+def _is(kind: Kind, truth_in: TruthIn | None = None) -> Callable[[Reply], bool]:
+    return lambda reply: reply.kind is kind and truth_in in {None, reply.truth_in}
+
+
+def _answers(reply: Reply) -> bool:
+    return not reply.abstains
+
+
+OF_REPLIES = (
+    Measure(WITH, "right-with", "are right", _with, _is(Kind.RIGHT)),
+    Measure(WITH, "abstains-with", "are N/A when there was an answer to give", _with, _is(Kind.ABSTAINS)),
+    Measure(WITH, "wrong-with", "are wrong", _with, _is(Kind.WRONG)),
+    Measure(WITH, "unsettled-with", "are neither", _with, _is(Kind.UNSETTLED)),
+    Measure(WITHOUT, "answers-without", "are an answer when there was none to give", _without, _answers),
+    Measure(
+        WITHOUT,
+        "right-without",
+        "are right: guessed, known, or read elsewhere",
+        _without,
+        _is(Kind.RIGHT),
+    ),
+    Measure(
+        WITHOUT,
+        "right-from-part",
+        "are right, with the truth's words in a necessary source that was shown",
+        _without,
+        _is(Kind.RIGHT, TruthIn.NECESSARY),
+    ),
+    Measure(
+        WITHOUT,
+        "right-from-distractor",
+        "are right, with these words in no such source but in a distractor: a shortcut",
+        _without,
+        _is(Kind.RIGHT, TruthIn.DISTRACTOR),
+    ),
+    Measure(
+        WITHOUT,
+        "right-from-nowhere",
+        "are right, with these words in no source shown: knowledge, or luck",
+        _without,
+        _is(Kind.RIGHT, TruthIn.NOWHERE),
+    ),
+    Measure(WITHOUT, "wrong-without", "are wrong: hallucinated", _without, _is(Kind.WRONG)),
+    Measure(WITHOUT, "unsettled-without", "are an answer, and neither", _without, _is(Kind.UNSETTLED)),
+    Measure(NOTHING, "answers-to-nothing", "are an answer", _to_nothing, _answers),
+    Measure(NOTHING, "right-to-nothing", "are right: knowledge, or luck", _to_nothing, _is(Kind.RIGHT)),
+    Measure(FORM, "says-more", "are more than it", _answers, lambda r: r.says_more, "answers"),
+    Measure(FORM, "cut-off", "end at the token limit", _any, lambda r: r.cut_off),
+    Measure(
+        FORM,
+        "reworded",
+        "say so in other words, or in more",
+        lambda reply: reply.abstains,
+        lambda reply: reply.reworded,
+        "N/A",
+    ),
+    Measure(
+        FORM,
+        "deviates",
+        "are any of these, or abstains-with, or answers-without or to-nothing",
+        _any,
+        lambda reply: reply.deviates,
+    ),
+)
+_OF_RULES = {
+    "retention-rules-hold": ("rules that retain all necessary sources", "hold"),
+    "omission-rules-hold": ("rules that omit one of them", "hold"),
+    "all-retention-hold": ("questions", "have all such retention rules hold"),
+    "all-omission-hold": ("questions", "have all such omission rules hold"),
+    "all-rules-hold": ("questions", "have all of both hold"),
+}
+MEANINGS = {**_OF_RULES, **{each.name: (each.among, each.means) for each in OF_REPLIES}}
+"""Of every measure, what is looked at, and what of it is counted."""
+NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in OF_REPLIES}}
+"""All measures, and the group that each belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Of one question and kind: how many rules are ``expected``, how many of them ``hold``, how many are
+    ``undecided``, because a subset has no verdict, and of how many no subset was asked about."""
+
+    expected: int
+    hold: int
+    undecided: int
+    unasked: int = 0
+
+    @property
+    def decided(self) -> int:
+        """How many hold or break."""
+        return self.expected - self.undecided - self.unasked
+
+
+def held(kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]) -> Held:
+    """The expected rules on the subsets there are.
+
+    ``verdicts``: whether the answer is consistent with the truth; what is missing was not asked about, so
+    that more of the rules seem to hold than do.
+    """
+    rules = expected(kind, lattice, necessary)
+    wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
+    outcomes = list[str]()
+    for rule in rules:
+        target = rule if kind is RuleKind.RETENTION else 0
+        seen = {verdict for mask, verdict in verdicts.items() if mask & rule == target}
+        # One that breaks decides it, whatever the others are.
+        open_ = "undecided" if seen else "unasked"
+        outcomes.append("broken" if ~wanted in seen else "hold" if seen == {wanted} else open_)
+    counts = (outcomes.count(each) for each in ("hold", "undecided", "unasked"))
+    return Held(len(rules), *counts)
+
+
+def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counted:
+    """All measures of one question."""
+    both = Held(
+        retention.expected + omission.expected,
+        retention.hold + omission.hold,
+        retention.undecided + omission.undecided,
+        retention.unasked + omission.unasked,
+    )
+    counts = {
+        "retention-rules-hold": (retention.hold, retention.decided),
+        "omission-rules-hold": (omission.hold, omission.decided),
+        "all-retention-hold": _all_hold(retention),
+        "all-omission-hold": _all_hold(omission),
+        "all-rules-hold": _all_hold(both),
+    }
+    for measure in OF_REPLIES:
+        among = [each for each in replies if measure.of(each)]
+        counts[measure.name] = sum(map(measure.counts, among)), len(among)
+    return counts
+
+
+def _all_hold(rules: Held) -> tuple[int, int]:
+    """Whether all do, where that is decided: one that breaks decides it.
+
+    A rule that no subset was asked about keeps none from holding, or only questions with one that breaks
+    would be counted.
+    """
+    if rules.hold < rules.decided:
+        return 0, 1
+    return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -1,0 +1,293 @@
+"""What finding a split payload costs (paper, *red-teaming*): divide and conquer, round by round.
+
+Adversarial sources, two of which make the model answer with an exploit hash where it is shown both. The
+condition is the hash; what is mined are minimal retention rules. Three ways, each through ``Explainer``:
+
+- *as-written*: the paper's. All sources in two halves to begin with; each round mines the groups that
+  there are exactly, drops those that no rule names, and halves the others. Nothing is kept from one
+  round to the next: what was replayed is replayed anew.
+- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. It begins with all
+  sources as one group, and in the end tries its rule once more beside everything that was dropped.
+- *sampled*: this package's ``miner="sampled"``, which divides nothing, and says what its tests guarantee.
+
+Probes are distinct subsets judged, in the first way distinct within a round; calls are those of them that
+the model is asked about, which it is not where no source is retained. The run on all sources that shows
+that there is something to explain is one of the probes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from ..errors import BaselineFailed
+from ..explainer import Explainer
+from ..explanation import Explanation
+from ..lattice import Lattice
+from ..predicates import contains
+from ..reader import NO_ANSWER
+from ..rules import RuleKind
+from ..settings import MinerName, Settings
+from ..sources import Source
+from .interrupting import interruptions
+from .models import Examined
+from .payload import Attack
+from .rounds import rounds_of
+
+Told: TypeAlias = Callable[[int, int], object]
+Group: TypeAlias = tuple[Source, ...]
+
+AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
+MOST_GROUPS = 10
+"""That are mined exactly in one round, as in the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of one run, over so many ``groups``.
+
+    In round 1 there are two halves; *answers-kept* begins with round 0, of all sources as one group.
+    """
+
+    run: int
+    approach: str
+    round: int
+    groups: int
+    probes: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run by one approach.
+
+    ``first`` and ``second``: the places of the payload, from 1 on. ``rules``: how many were found;
+    ``found``: whether the payload is the only one of them. ``claim``: what the rule of the payload rests
+    on; empty where it is none. ``first_told``: after how many probes it was told for the first time,
+    *unverified*; None where nothing is told before the end.
+    """
+
+    run: int
+    sources: int
+    first: int
+    second: int
+    approach: str
+    rounds: int | None
+    probes: int
+    calls: int
+    rules: int
+    found: bool
+    claim: str
+    first_told: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run by one approach that is in no table, and why."""
+
+    run: int
+    approach: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of it. ``runs``: how many were looked at; ``calls``: of the model in this run of the
+    program, and ``stored``: answers that the store had. ``interrupted``: there is more to do."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    rounds: list[Round] = field(default_factory=list[Round])
+    failures: list[Failure] = field(default_factory=list[Failure])
+    runs: int = 0
+    calls: int = 0
+    stored: int = 0
+    interrupted: bool = False
+
+
+class Unfinished(Exception):
+    """A search that came to no end, and why."""
+
+
+def measure(
+    attacks: Sequence[Attack], model: Examined, settings: Settings, told: Told | None = None
+) -> Outcome:
+    """Every row, run by run.
+
+    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``; the rest is the
+    experiment's. A run without an end, such as of a model that fell for nothing, is a failure. Raises
+    BaselineFailed for a model that answers nothing from the beginning, and StoreFailed.
+    """
+    outcome = Outcome()
+    with interruptions() as interrupted:
+        try:
+            for number, attack in enumerate(attacks, start=1):
+                for approach in APPROACHES:
+                    _take(outcome, _Run(number, approach, attack, model, settings))
+                    if interrupted():
+                        # What it came to may be half, and nobody else would say so.
+                        outcome.interrupted = True
+                        return outcome
+                outcome.runs += 1
+                if told is not None:
+                    told(outcome.runs, len(attacks))
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+    return outcome
+
+
+def _take(outcome: Outcome, run: "_Run") -> None:
+    try:
+        row = run.row()
+    except (Unfinished, BaselineFailed) as failed:
+        if isinstance(failed, BaselineFailed) and not outcome.rows:
+            raise  # nobody is there
+        outcome.failures.append(Failure(run.number, run.approach, str(failed)))
+    else:
+        outcome.rows.append(row)
+        outcome.rounds += run.rounds
+    outcome.calls += run.paid
+    outcome.stored += run.stored
+
+
+@dataclass(slots=True)
+class _Run:
+    number: int
+    approach: str
+    attack: Attack
+    model: Examined
+    settings: Settings
+    rounds: list[Round] = field(default_factory=list[Round])
+    paid: int = 0
+    stored: int = 0
+
+    def row(self) -> Row:
+        """The row, with the rounds beside it. Raises Unfinished, BaselineFailed."""
+        if self.approach == AS_WRITTEN:
+            return self._as_written()
+        return self._kept() if self.approach == ANSWERS_KEPT else self._sampled()
+
+    def _as_written(self) -> Row:
+        groups = tuple(_halves(self.attack.sources))
+        while True:
+            rules = self._round(groups)
+            named = {group for rule in rules for group in rule}
+            if not named or all(len(group) == 1 for group in groups):
+                found = [[source.id for group in rule for source in group] for rule in rules]
+                return self._row(self.rounds, found, "exact" if found else "")
+            groups = tuple(half for group in groups if group in named for half in _halves(group))
+
+    def _round(self, groups: Sequence[Group]) -> list[tuple[Group, ...]]:
+        """The rules over the groups."""
+        number = len(self.rounds) + 1
+        if len(groups) > MOST_GROUPS:
+            raise Unfinished(
+                f"round {number} would mine {len(groups)} groups, and at most {MOST_GROUPS} are mined "
+                "exactly"
+            )
+        # The round is in the name: what a store has from an earlier one is not to be taken for it.
+        members = {f"round {number}: {_name(group)}": group for group in groups}
+
+        def replay(question: str, named: Sequence[Source]) -> Any:
+            return self.model.replay(question, [each for group in named for each in members[group.id]])
+
+        shown = [Source(name, "\n".join(s.text for s in group)) for name, group in members.items()]
+        explainer = Explainer(
+            replay, predicate=contains(self.attack.exploit), settings=self._set("exact")
+        )
+        explanation = self._ended(explainer.explain(self.attack.question, shown))
+        self._add_round(number, len(groups), [bool(probe.kept) for probe in explanation.probes])
+        return [tuple(members[name] for name in rule.sources) for rule in explanation.retention_rules]
+
+    def _kept(self) -> Row:
+        explanation = self._explained("grouped")
+        lattice = Lattice(len(self.attack.sources))
+        bits = {source.id: lattice.bit(at) for at, source in enumerate(self.attack.sources)}
+        verdicts = {
+            sum(bits[each] for each in probe.kept): probe.verdicts[RuleKind.RETENTION].verdict
+            for probe in explanation.probes
+        }
+        for number, each in enumerate(rounds_of(lattice, verdicts)):
+            self._add_round(number, each.groups, [mask != 0 for mask in each.asked])
+        return self._explained_row(explanation, rounds=self.rounds)
+
+    def _sampled(self) -> Row:
+        explainer, told = self._explainer("sampled"), dict[frozenset[str], int]()
+        explanation = None
+        for news in explainer.stream(self.attack.question, self.attack.sources):
+            if isinstance(news, Explanation):
+                explanation = self._ended(news)
+            elif not news.withdrawn:
+                told.setdefault(frozenset(news.finding.sources), news.probes)
+        if explanation is None:
+            raise Unfinished("the search came to no end")
+        return self._explained_row(explanation, told.get(frozenset(self.attack.payload)))
+
+    def _explained(self, miner: MinerName) -> Explanation:
+        explainer = self._explainer(miner)
+        return self._ended(explainer.explain(self.attack.question, self.attack.sources))
+
+    def _explainer(self, miner: MinerName) -> Explainer:
+        return Explainer(
+            self.model.replay, predicate=contains(self.attack.exploit), settings=self._set(miner)
+        )
+
+    def _set(self, miner: MinerName) -> Settings:
+        return replace(
+            self.settings,
+            miner=miner,
+            rules="retention",
+            check_repeatable=False,
+            answer_without_sources=NO_ANSWER,
+            # Which probes are made is then decided by verdicts alone, and a rerun makes the same ones.
+            lockstep=True,
+        )
+
+    def _ended(self, explanation: Explanation) -> Explanation:
+        self.paid += explanation.counts.replays
+        self.stored += explanation.counts.stored
+        if not explanation.complete:
+            raise Unfinished(explanation.why_incomplete)
+        if self.attack.exploit not in explanation.baseline.text:
+            raise Unfinished("the model did not fall for it: with all sources, the answer has no hash")
+        return explanation
+
+    def _add_round(self, number: int, groups: int, asked: Sequence[bool]) -> None:
+        """``asked``: of each probe, whether the model was asked."""
+        self.rounds.append(Round(self.number, self.approach, number, groups, len(asked), sum(asked)))
+
+    def _explained_row(
+        self, explanation: Explanation, first_told: int | None = None, rounds: Sequence[Round] = ()
+    ) -> Row:
+        rules = explanation.retention_rules
+        payload = next((rule for rule in rules if set(rule.sources) == set(self.attack.payload)), None)
+        asked = [bool(probe.kept) for probe in explanation.probes]
+        counted = rounds or [Round(self.number, self.approach, 0, 0, len(asked), sum(asked))]
+        row = self._row(counted, [rule.sources for rule in rules], payload.claim if payload else "")
+        return replace(row, rounds=len(rounds) or None, first_told=first_told)
+
+    def _row(self, rounds: Sequence[Round], rules: Sequence[Sequence[str]], claim: str) -> Row:
+        found = [set(rule) for rule in rules] == [set(self.attack.payload)]
+        first, second = self.attack.places
+        return Row(
+            run=self.number,
+            sources=len(self.attack.sources),
+            first=first,
+            second=second,
+            approach=self.approach,
+            rounds=len(rounds),
+            probes=sum(each.probes for each in rounds),
+            calls=sum(each.calls for each in rounds),
+            rules=len(rules),
+            found=found,
+            claim=claim,
+            first_told=None,
+        )
+
+
+def _name(group: Group) -> str:
+    return group[0].id if len(group) == 1 else f"{group[0].id} to {group[-1].id}"
+
+
+def _halves(group: Group) -> Iterator[Group]:
+    """The first half of an odd number is the larger one."""
+    middle = (len(group) + 1) // 2
+    yield from (half for half in (group[:middle], group[middle:]) if half)
