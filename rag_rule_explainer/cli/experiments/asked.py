@@ -1,5 +1,7 @@
 """Who the shared options name, where answers are kept, and how an experiment ends early."""
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from ..terminal import say
 
 STORE = "answers.sqlite"
 """The name of the store in --out."""
+_TABLES = "efficiency.csv", "robustness.csv", "benchmark.csv", "redteam.csv"
+"""Of the experiments that all write failures.csv."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +58,45 @@ def judge_named(model: str | None, base_url: str | None, key: str) -> Judge | No
 
 
 def store_of(url: str | None, out: Path, namespace: str) -> Store:
-    """The store that is named, else the one in ``out``, whose folder is made. Raises InvalidInput."""
-    if url is not None:
-        return Store(url, namespace)
+    """The store that is named, else the one in ``out``. Raises InvalidInput."""
+    return Store(str(out / STORE) if url is None else url, namespace)
+
+
+def prepare(out: Path, table: str) -> None:
+    """Makes the folder that ``table`` is to be in, before anything is paid for.
+
+    Raises InvalidInput where nothing can be written there, and where the tables of another experiment
+    are: some files of both have the same names.
+    """
+    others = [name for name in _TABLES if name != table and (out / name).exists()]
+    if others and table in _TABLES:
+        raise InvalidInput(
+            f"{out} has the {others[0]} of another experiment, whose other files would be written over; "
+            f"give --out another folder (--store {out / STORE} shares the answers)"
+        )
+    trial = out / f".{table}.{os.getpid()}"
     try:
         out.mkdir(parents=True, exist_ok=True)
+        trial.touch()
+        trial.unlink(missing_ok=True)
     except OSError as error:
-        raise InvalidInput(f"{out} cannot be made: {error.strerror}; give --out another") from error
-    return Store(str(out / STORE), namespace)
+        raise InvalidInput(
+            f"{out} cannot be written to: {error.strerror}; give --out another folder"
+        ) from error
+
+
+def discard(out: Path, names: Iterable[str]) -> None:
+    """Removes what an earlier run has left in ``out``, and would be taken for this one's.
+
+    Raises InvalidInput."""
+    for name in names:
+        try:
+            (out / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise InvalidInput(
+                f"{out / name}, of an earlier run, cannot be removed: {error.strerror}; give --out "
+                "another folder"
+            ) from error
 
 
 def interrupted(done: int, of: int, store: Store | None) -> typer.Exit:

@@ -20,7 +20,7 @@ from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines, unstyled
-from .asked import ModelOptions, interrupted, judge_named, store_of
+from .asked import ModelOptions, discard, interrupted, judge_named, prepare, store_of
 from .options import (
     BaseUrl,
     Concurrency,
@@ -128,6 +128,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     settings = Settings(
         retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
     )
+    prepare(out, "benchmark.csv")
     settings = replace(settings, store=store_of(store, out, models[0].namespace))
     with counted("questions") as progress:
         outcome = measure(found, models, plan, settings, judge, progress)
@@ -136,6 +137,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
     files = _write(outcome, out)
+    discard(out, [FIGURE])
     if figures and draw_benchmark(outcome.rows, subject, out / FIGURE):
         files.append(FIGURE)
     print_lines([*_lines(outcome, subject), f"written to {out}: {', '.join(files)}"])

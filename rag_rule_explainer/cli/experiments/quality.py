@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.models import KEY
 from ...experiments.published import examples_in
@@ -14,7 +15,7 @@ from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines
-from .asked import ModelOptions, interrupted, store_of
+from .asked import ModelOptions, interrupted, prepare, store_of
 from .options import (
     BaseUrl,
     Concurrency,
@@ -76,6 +77,9 @@ def quality(  # noqa: PLR0913, PLR0917 -- one parameter an option
     )
     (examined,) = named.examined()
     found = {path: _examples(path, examples, seed) for path in data}
+    if len({path.stem for path in found}) < len(found):
+        raise InvalidInput("two files of --data have one name, and rows go by it; rename one of them")
+    prepare(out, "quality.csv")
     kept = store_of(store, out, examined.namespace)
     settings = Settings(
         store=kept,

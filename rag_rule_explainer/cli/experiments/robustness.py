@@ -14,13 +14,13 @@ from ...experiments.judging import JUDGEMENTS
 from ...experiments.models import KEY, Examined
 from ...experiments.published import examples_in
 from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, check, measure
-from ...experiments.robustness_figures import draw_robustness
+from ...experiments.robustness_figures import FIGURES, draw_robustness
 from ...experiments.robustness_rows import Failure, QuestionRow, Row
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ..terminal import counted, print_lines, say
-from .asked import ModelOptions, interrupted, judge_named, store_of
+from .asked import ModelOptions, discard, interrupted, judge_named, prepare, store_of
 from .options import (
     BaseUrl,
     Concurrency,
@@ -119,6 +119,7 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
         retries=retries, timeout=timeout, concurrency=concurrency or _pace(models) or _USUAL_CONCURRENCY
     )
     check(found, models, plan)
+    prepare(out, "robustness.csv")
     settings = replace(settings, store=store_of(store, out, JUDGING))
     if model:
         most = len(models) * len(found) * ((1 << sources) - 1) * samples
@@ -129,6 +130,7 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise interrupted(outcome.answers, outcome.of, settings.store)
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
     _write(outcome, out, judged=judge is not None)
+    discard(out, [*FIGURES.values(), *([] if judge else [JUDGEMENTS])])
     files = list(draw_robustness(outcome.rows, subject, out)) if figures else []
     told = f"written to {out}: robustness.csv, unexpected.jsonl and {len(files)} figures"
     print_lines([*_lines(outcome, len(found)), told])
