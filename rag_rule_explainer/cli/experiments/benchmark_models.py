@@ -176,7 +176,7 @@ def _write(outcome: Outcome, out: Path) -> list[str]:
 
 def _lines(outcome: Outcome, subject: str) -> Iterator[str]:
     yield (
-        f"{subject}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store, "
+        f"{printable(subject)}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store, "
         f"{outcome.judge_requests:,} requests to the judge"
     )
     named = dict.fromkeys((row.model, row.temperature) for row in outcome.rows)

@@ -111,4 +111,4 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{'':34}{'exact':>7}{'N/A':>7}{'other':>7}{'failed':>7}   share of exact answers"
     for row in rows:
         counts = "".join(f"{count:>7,}" for count in (row.exact, row.declined, row.other, row.failed))
-        yield f"{row.data:<16}{row.shown:<18}{counts}   {row.share}"
+        yield f"{printable(row.data):<16}{row.shown:<18}{counts}   {row.share}"

@@ -91,6 +91,16 @@ def test_sizes_that_there_are_not(rag_rules: RagRules, data: Path, tmp_path: Pat
     assert_refused(run, f"--sizes '{sizes}': give numbers from 1 to 12, from few to many")
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_name_of_a_file_moves_no_cursor(rag_rules: RagRules, tmp_path: Path, name: str) -> None:
+    data = jsonl(tmp_path / "\x1b[2J.jsonl", line())
+    run = rag_rules(*command(name, data, "--out", tmp_path / "o"))
+    assert run.code == 0
+    assert "\x1b" not in run.out + run.err
+    missing = rag_rules(*command(name, data.with_name("\x1b[3J.jsonl"), "--out", tmp_path / "o"))
+    assert_refused(missing, "there is no", "\\x1b[3J.jsonl")
+
+
 def test_a_failure_moves_no_cursor(rag_rules: RagRules, tmp_path: Path) -> None:
     sources = [{"title": "", "text": "same", "necessary": place < 2} for place in range(2)]
     data = jsonl(tmp_path / "q.jsonl", line("\x1b[2J=1", sources=sources))
