@@ -176,8 +176,8 @@ def _write(outcome: Outcome, out: Path) -> list[str]:
 
 def _lines(outcome: Outcome, subject: str) -> Iterator[str]:
     yield (
-        f"{printable(subject)}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store, "
-        f"{outcome.judge_requests:,} requests to the judge"
+        f"{printable(subject)}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the "
+        f"store, {outcome.judge_requests:,} requests to the judge"
     )
     named = dict.fromkeys((row.model, row.temperature) for row in outcome.rows)
     for model, temperature in named:
