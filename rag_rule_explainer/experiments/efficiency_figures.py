@@ -10,6 +10,13 @@ from .figures import BLUE, GREEN, GREY, ORANGE, RED, Curve, LineStyle, draw, dre
 from .walking import MinerName
 
 X = "sources, |s|"
+EXPLORED, TWO_HUNDRED, PREDICTIONS, RULES, SECONDS = FIGURES = (
+    "explored.png",
+    "mono_against_dual.png",
+    "predictions.png",
+    "rules.png",
+    "seconds.png",
+)
 _LATTICE = r"$2^{|s|}$ subsets"
 
 _LOOKS: Mapping[MinerName, tuple[str, str, LineStyle, str]] = {
@@ -37,11 +44,11 @@ def draw_efficiency(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Pa
     yield from filter(
         None,
         (
-            table.explored(out / "explored.png"),
-            table.two_hundred(out / "mono_against_dual.png"),
-            table.predictions(out / "predictions.png"),
-            table.rules(out / "rules.png"),
-            table.seconds(out / "seconds.png"),
+            table.explored(out / EXPLORED),
+            table.two_hundred(out / TWO_HUNDRED),
+            table.predictions(out / PREDICTIONS),
+            table.rules(out / RULES),
+            table.seconds(out / SECONDS),
         ),
     )
 

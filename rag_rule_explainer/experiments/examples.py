@@ -129,7 +129,7 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
         told = "".join(f"; {number:,}: {why}" for why, number in sorted(objections.items()))
         raise InvalidInput(
             f"{count:,} examples were asked for, and {eligible:,} of {seen:,} can be drawn{told}; "
-            "ask for fewer"
+            f"{'ask for fewer' if eligible else 'give another file, or ask for other ones'}"
         )
     ordered = sorted(held, key=lambda entry: (-entry[0], entry[1]))
     return Drawn(tuple([example for _, _, example in ordered]), eligible, seen, objections)

@@ -115,6 +115,7 @@ def _listed(file: TextIO, path: Path) -> Iterator[object]:
     while True:
         at = _past(buffer, at, comma=place > 0)
         if buffer.startswith("]", at):
+            _check_end(buffer[at + 1 :], file, path)
             return
         try:
             record, at = decoder.raw_decode(buffer, at)
@@ -129,6 +130,15 @@ def _listed(file: TextIO, path: Path) -> Iterator[object]:
         yield record
 
 
+def _check_end(rest: str, file: TextIO, path: Path) -> None:
+    while not rest.strip():
+        rest = file.read(_CHUNK)
+        if not rest:
+            return
+    # Such as a second list, of which nothing would be read.
+    raise InvalidInput(f"{path} goes on after its list; give one list, or JSONL")
+
+
 def _past(text: str, at: int, *, comma: bool) -> int:
     """The place behind white space, and behind a comma in it where there may be one."""
     while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
@@ -138,12 +148,15 @@ def _past(text: str, at: int, *, comma: bool) -> int:
 
 
 def _no_json(path: Path, place: int, error: Exception) -> InvalidInput:
-    told = shortened(getattr(error, "msg", None) or "nested too deeply", _SHOWN)
+    why = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
+    told = shortened(why, _SHOWN)
     return InvalidInput(f"{path}, record {place} is no JSON: {told}; {EXPECTED}")
 
 
 def _read(record: object, where: str) -> Example:
-    shape = _Published if isinstance(record, dict) and "context" in record else _Line
+    if not isinstance(record, dict):
+        raise InvalidInput(f"{where} is no JSON object; {EXPECTED}")
+    shape = _Published if "context" in record else _Line
     try:
         example = shape.model_validate(record).example()
     except ValidationError as error:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from ..checking.figures import Share, share
+from ..errors import BaselineFailed
 from ..explainer import Explainer
 from ..predicates import consistent_with
 from ..predicates.wording import equivalent
@@ -102,11 +103,17 @@ def measured(
 ) -> list[Given] | None:
     """Every answer, question by question; None where Ctrl-C ended it before there were all.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``. Raises StoreFailed.
+    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``. Raises
+    StoreFailed, and BaselineFailed where as many answers in a row fail as are put up with.
     """
     work = _Work(model, settings, told)
     jobs = [(example, shown) for example in examples for shown in Shown if shown.of(example)]
     given = run_blocking(work.all(jobs), work.interrupt)
+    if work.down:
+        raise BaselineFailed(
+            f"the last {work.failures_in_a_row} answers of {model.name} all failed; check that its "
+            f"endpoint is up, its name and its key: {work.down}"
+        )
     return None if work.interrupted else given
 
 
@@ -131,6 +138,7 @@ class _Work:
         )
         self.limiter = Limiter(settings.concurrency)
         self.interrupted = False
+        self.down, self.failures_in_a_row = "", 0
 
     def interrupt(self) -> None:
         """Begins with nothing more; what is in flight is awaited."""
@@ -142,9 +150,10 @@ class _Work:
 
         async def one(place: int, example: Example, shown: Shown) -> None:
             async with width:
-                if self.interrupted:
+                if self.interrupted or self.down:
                     return
                 given[place] = await self.given(example, shown)
+                self._notice(given[place])
             if self.told is not None:
                 self.told(len(given), len(jobs))
 
@@ -152,6 +161,15 @@ class _Work:
             for place, job in enumerate(jobs):
                 group.start_soon(one, place, *job)
         return [given[place] for place in sorted(given)]
+
+    def _notice(self, given: Given) -> None:
+        if given.answer is not None:
+            self.failures_in_a_row = 0
+            return
+        self.failures_in_a_row += 1
+        most = self.settings.limits.failures
+        if most is not None and self.failures_in_a_row >= most:
+            self.down = given.failure
 
     async def given(self, example: Example, shown: Shown) -> Given:
         sources = shown.of(example)

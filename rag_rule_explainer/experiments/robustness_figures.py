@@ -17,6 +17,7 @@ _MEANS: dict[Mean, str] = {
     "micro": "micro (the rules of all questions together)",
     "macro": "macro (mean over the questions)",
 }
+FIGURES: dict[Mean, str] = {mean: f"robustness_{mean}.png" for mean in _MEANS}
 _MEASURES = "precision", "recall"
 _COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, GREY
 _MARKERS = "o", "s", "^", "D", "v", "P", "X"
@@ -42,7 +43,7 @@ def draw_robustness(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Pa
         panels[0].fill_between([], [], color=GREY, alpha=0.25, linewidth=0, label="95 % interval")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
-        yield save(figure, out / f"robustness_{mean}.png")
+        yield save(figure, out / FIGURES[mean])
 
 
 def _left_out(rows: Sequence[Row], measure: str) -> str:

@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput
+from ..printable import printable
+
+_FORMULAS = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
 
 
 def write_csv(path: Path, shape: type, rows: Iterable[Any]) -> None:
     """The rows, which are dataclasses of one ``shape``, under its fields' names; also where there are
-    none. Fractions have six decimals, and None is an empty cell. Raises InvalidInput."""
+    none. Fractions have six decimals, and None is an empty cell. A text is on one line, without control
+    characters, and behind an apostrophe where a spreadsheet would run it. Raises InvalidInput."""
     names = [field.name for field in fields(shape)]
     table = StringIO()
     writer = csv.writer(table, lineterminator="\n")
@@ -61,4 +66,8 @@ def _cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.6f}"
-    return value.value if isinstance(value, Enum) else value
+    value = value.value if isinstance(value, Enum) else value
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULAS) else text

@@ -164,7 +164,7 @@ class TestEfficiency:
             (("--store", "s"), "--store goes with --setting hotpotqa only"),
             (("--sizes", "ten"), "--sizes 'ten' are no sizes"),
             (("--sizes", "1-99"), "from 1 to 12"),
-            (("--sizes", "5-3"), "at least one size"),
+            (("--sizes", "5-3"), "from few to many"),
             (("--miners", "best"), "--miners names 'best'; known are exhaustive"),
             (("--miners", ","), "at least one size and one miner"),
             (("--necessary", "11", "--sizes", "3"), None),

@@ -152,6 +152,15 @@ class TestDeviations:
         assert nodes_of(outcome.rows, RETENTION) == [[3, 1, 5]]
         assert nodes_of(outcome.rows, OMISSION) == [[4, 7, 13]]
 
+    def test_a_share_may_rise_until_all_necessary_sources_are_in_and_not_after(self) -> None:
+        def errs(ids: frozenset[str]) -> str:
+            return "N/A" if ids == frozenset({"D9", "D10"}) else pair(ids)
+
+        outcome = measure([example()], asking(errs), Plan("s", sizes=(1, 2, 3)))
+        told = {each.n: each.rises for each in outcome.deviations}
+        assert nodes_of(outcome.rows, RETENTION) == [[1, 1, 4]]
+        assert told == {2: "", 3: "mono-retention; two-monos"}
+
     def test_a_model_that_is_right_deviates_nowhere(self) -> None:
         assert measure([example()], asking(pair), Plan("s")).deviations == []
 

@@ -83,5 +83,7 @@ class TestDrawing:
         given = [*self.many, example("few", sources=2)]
         with pytest.raises(InvalidInput, match=r"41 examples .* 40 of 41 .*; 1: fewer than 10 sources"):
             drawn(given, 41, 0)
+        with pytest.raises(InvalidInput, match=r"0 of 1 can be drawn.*; give another file"):
+            drawn([example("few", sources=2)], 1, 0)
         with pytest.raises(InvalidInput, match="at least 1"):
             drawn(given, 0, 0)

@@ -7,7 +7,7 @@ import pytest
 
 from rag_rule_explainer.experiments.efficiency import Plan, Row, measure
 from rag_rule_explainer.experiments.efficiency_figures import draw_efficiency
-from rag_rule_explainer.experiments.figures import GREY, Curve, draw, new_figure, save
+from rag_rule_explainer.experiments.figures import GREY, Curve, draw, dress, new_figure, save
 from rag_rule_explainer.experiments.walking import MinerName
 from tests.experiments.records import example
 from tests.experiments.test_efficiency import asking, pair
@@ -43,6 +43,14 @@ def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
     drawn = [path.stem for path in draw_efficiency(found, "s", tmp_path)]
     assert drawn == ["explored", "predictions", "rules", "seconds"]
     assert list(draw_efficiency([], "s", tmp_path)) == []
+
+
+def test_panels_without_a_curve_have_the_same_places_as_those_beside_them() -> None:
+    _, panels = new_figure("Title", "subject", panels=2)
+    draw(panels[0], [Curve("curve", GREY, {1: [1.0], 3: [2.0]})])
+    for axes in panels:
+        dress(axes, "x", "y", places=(1, 2, 3))
+    assert [axes.get_xlim() for axes in panels] == [(0.5, 3.5)] * 2
 
 
 def test_a_name_is_no_formula_and_moves_nothing(tmp_path: Path) -> None:

@@ -79,7 +79,11 @@ def test_titles_may_repeat(tmp_path: Path) -> None:
         ("[" * 100_000, "record 1 is no JSON"),
         ('{"a":' * 100_000, "record 1 is no JSON: nested too deeply"),
         ('[{"_id": "a"', "record 1 is no JSON"),
-        ('["a"]', "record 1: "),
+        ('["a"]', "record 1 is no JSON object"),
+        ("null", "record 1 is no JSON object"),
+        ('{"id": ' + "9" * 5000 + "}", "record 1 is no JSON: Exceeds the limit"),
+        (f"[{json.dumps(published())}]\n[{json.dumps(published('q2'))}]", "goes on after its list"),
+        (f"[{json.dumps(published())}] {' ' * (1 << 20)}x", "goes on after its list"),
         ("{}", "record 1: question: Field required"),
         (json.dumps(line(answer=7)), "record 1: answer: Input should be a valid string"),
         (json.dumps(line(answer=" ")), "record 1: the answer is empty"),
@@ -87,7 +91,7 @@ def test_titles_may_repeat(tmp_path: Path) -> None:
         (json.dumps([published(context=[["a"]])]), "record 1: context.0"),
         (f"{json.dumps(line())}\n\n{json.dumps(line())}", "record 2: the id 'q1' is that of record 1"),
     ],
-    ids=range(14),
+    ids=range(18),
 )
 def test_a_file_that_is_neither(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "bad.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer import Answer, Settings, Source, Store
+from rag_rule_explainer import Answer, BaselineFailed, Settings, Source, Store
 from rag_rule_explainer.experiments.models import Examined, offline_reader
 from rag_rule_explainer.experiments.published import examples_in
 from rag_rule_explainer.experiments.quality import Shown, measured, rows_of
@@ -58,6 +58,35 @@ def test_every_answer_is_counted_once() -> None:
     assert [record["failure"] for record in records if record["question_id"] == "d"] == [
         "ValueError: out of order"
     ] * 3
+
+
+def test_a_model_that_is_down_is_not_asked_about_everything() -> None:
+    asked = list[str]()
+
+    def replay(question: str, sources: Sequence[Source]) -> Answer:
+        asked.append(question)
+        raise ConnectionError("refused")
+
+    settings = Settings(retries=0, concurrency=1)
+    examples = [example(str(number), sources=4) for number in range(20)]
+    with pytest.raises(BaselineFailed, match=r"last \d+ answers of m all failed.* refused"):
+        measured(examples, Examined("m", "tests", replay), settings)
+    assert 10 <= len(asked) < 15
+
+
+def test_failures_that_are_not_in_a_row_end_nothing() -> None:
+    asked = list[str]()
+
+    def replay(question: str, sources: Sequence[Source]) -> Answer:
+        asked.append(question)
+        if len(asked) % 10:
+            raise ConnectionError("refused")
+        return Answer("N/A")
+
+    examples = [example(str(number), sources=4) for number in range(10)]
+    given = measured(examples, Examined("m", "tests", replay), Settings(retries=0, concurrency=1))
+    assert given is not None
+    assert sum(each.answer is not None for each in given) == 3
 
 
 @pytest.mark.parametrize("name", ["hotpotqa_train", "hotpotqa_dev"])

@@ -29,14 +29,31 @@ def test_a_table(tmp_path: Path) -> None:
     ]
     write_csv(path, Row, rows)
     assert path.read_bytes().decode() == (
-        "name,kind,share,good,count\n"
-        '"a ""b"",\nc",retention,0.333333,true,0\n'
-        "ü\\ud800,omission,,false,7\n"
+        'name,kind,share,good,count\n"a ""b"", c",retention,0.333333,true,0\nü\\ud800,omission,,false,7\n'
     )
     write_csv(path, Row, [])
     assert path.read_text() == "name,kind,share,good,count\n"
     assert [each.name for each in path.parent.iterdir()] == ["t.csv"]
     assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444 & ~_umask()
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "' =1"),
+        ("\x1b]0;title\x07x", "\\x1b]0;title\\x07x"),
+        ("a=1", "a=1"),
+    ],
+)
+def test_a_text_is_nothing_that_a_spreadsheet_or_a_terminal_would_act_on(
+    tmp_path: Path, text: str, cell: str
+) -> None:
+    write_csv(tmp_path / "t.csv", Row, [Row(text, RuleKind.RETENTION, -0.5, True, -1)])
+    assert (tmp_path / "t.csv").read_text().splitlines()[1] == f"{cell},retention,-0.500000,true,-1"
 
 
 def _umask() -> int:

@@ -1,7 +1,7 @@
 """The options that experiments share, in groups: who is examined, who judges, how calls are made."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import typer
 
@@ -11,6 +11,7 @@ from ...predicates import Judge
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ...storing.store import Store
 from ..terminal import say
+from .folders import STORE
 from .options import (
     BaseUrl,
     Concurrency,
@@ -27,8 +28,6 @@ from .options import (
     Timeout,
 )
 
-STORE = "answers.sqlite"
-"""The name of the store in --out."""
 USUAL_CONCURRENCY = 8
 
 
@@ -94,26 +93,16 @@ class Running:
     retries: Retries = 3
     timeout: Timeout = DEFAULT_TIMEOUT
 
-    def settings(self, models: Sequence[Examined]) -> Settings:
-        """Without a store. Raises InvalidInput."""
+    def settings(self, models: Sequence[Examined], namespace: str) -> Settings:
+        """With the store that is named, else the one in ``out``. Raises InvalidInput."""
         paces = [model.pace for model in models if model.pace is not None]
         pace = min(paces) if len(paces) == len(models) else None
-        in_flight = self.concurrency or pace or USUAL_CONCURRENCY
-        return Settings(retries=self.retries, timeout=self.timeout, concurrency=in_flight)
-
-    def stored(self, models: Sequence[Examined], namespace: str) -> Settings:
-        """With the store that is named, else the one in ``out``, whose folder is made. Raises
-        InvalidInput."""
-        settings = self.settings(models)
-        if self.store is not None:
-            return replace(settings, store=Store(self.store, namespace))
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(
-                f"{self.out} cannot be made: {error.strerror}; give --out another"
-            ) from error
-        return replace(settings, store=Store(str(self.out / STORE), namespace))
+        return Settings(
+            retries=self.retries,
+            timeout=self.timeout,
+            concurrency=self.concurrency or pace or USUAL_CONCURRENCY,
+            store=Store(str(self.out / STORE) if self.store is None else self.store, namespace),
+        )
 
 
 def interrupted(done: int, of: int, store: Store | None) -> typer.Exit:

@@ -18,6 +18,7 @@ from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ..terminal import counted, print_lines, unstyled
 from .asked import Endpoints, Judging, Running, interrupted
+from .folders import discard, prepare
 from .options import (
     Data,
     ExampleCount,
@@ -94,7 +95,8 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     models, judge = endpoints.examined(model or ()), judging.judge()
     criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
     found = drawn(examples_in(data), examples, seed, criteria).examples
-    settings, out = running.stored(models, models[0].namespace), running.out
+    settings, out = running.settings(models, models[0].namespace), running.out
+    prepare(out, "benchmark.csv")
     with counted("questions") as progress:
         outcome = measure(found, models, plan, settings, judge, progress)
     if outcome.interrupted:
@@ -102,6 +104,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
     files = _write(outcome, out)
+    discard(out, [FIGURE])
     if figures and draw_benchmark(outcome.rows, subject, out / FIGURE):
         files.append(FIGURE)
     print_lines([*_lines(outcome, subject), f"written to {out}: {', '.join(files)}"])
@@ -135,8 +138,8 @@ def _write(outcome: Outcome, out: Path) -> list[str]:
 
 def _lines(outcome: Outcome, subject: str) -> Iterator[str]:
     yield (
-        f"{subject}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store, "
-        f"{outcome.judge_requests:,} requests to the judge"
+        f"{printable(subject)}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the "
+        f"store, {outcome.judge_requests:,} requests to the judge"
     )
     named = dict.fromkeys((row.model, row.temperature) for row in outcome.rows)
     for model, temperature in named:

@@ -9,8 +9,8 @@ import typer
 
 from ...errors import InvalidInput
 from ...experiments import synthetic
-from ...experiments.efficiency import Deviation, Failure, Outcome, Plan, Row, measure
-from ...experiments.efficiency_figures import draw_efficiency
+from ...experiments.efficiency import MOST_SOURCES, Deviation, Failure, Outcome, Plan, Row, measure
+from ...experiments.efficiency_figures import FIGURES, draw_efficiency
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
@@ -18,11 +18,12 @@ from ...experiments.published import examples_in
 from ...experiments.subsets import Asking
 from ...experiments.tables import write_csv, write_jsonl
 from ...experiments.walking import MinerName
-from ...printable import shortened
+from ...printable import printable, shortened
 from ...probing.limiter import Limiter
 from ...settings import Settings
 from ..terminal import counted, print_lines, say
 from .asked import USUAL_CONCURRENCY, Endpoints, Judging, Running, interrupted
+from .folders import discard, prepare
 from .options import (
     Data,
     Figures,
@@ -130,7 +131,7 @@ class Request:
             return Asking(synthetic.perfect_model(), settings, Limiter(USUAL_CONCURRENCY), judge)
         (model,) = self.endpoints.examined(() if self.model is None else (self.model,))
         judge = self.judging.judge()
-        settings = self.running.stored([model], model.namespace)
+        settings = self.running.settings([model], model.namespace)
         return Asking(model, settings, Limiter(settings.concurrency), judge)
 
 
@@ -148,6 +149,7 @@ def efficiency(request: Request, figures: Figures = True) -> None:
     if figures:
         new_figure("", "")  # before anything is paid for, whether they can be drawn
     found = request.drawn(max(plan.sizes))
+    prepare(out, "efficiency.csv")
     asking = request.asked()
     if request.model is not None:
         most = len(found) * ((1 << max(plan.sizes)) - 1)
@@ -164,6 +166,7 @@ def efficiency(request: Request, figures: Figures = True) -> None:
     subject = (
         f"{request.setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
     )
+    discard(out, [*FIGURES, *([] if request.judging.judge_model else [JUDGEMENTS])])
     drawn_files = list(draw_efficiency(outcome.rows, subject, out)) if figures else []
     print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(drawn_files)} figures"])
     raise typer.Exit(3 if outcome.failures else 0)
@@ -175,9 +178,14 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
     for part in written.split(","):
         low, dash, high = part.strip().partition("-")
         try:
-            found.update(range(int(low), int(high if dash else low) + 1))
+            least, most = int(low), int(high if dash else low)
         except ValueError as error:
             raise InvalidInput(f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10") from error
+        if not 1 <= least <= most <= MOST_SOURCES:
+            raise InvalidInput(
+                f"--sizes {written!r}: give numbers from 1 to {MOST_SOURCES}, from few to many"
+            )
+        found.update(range(least, most + 1))
     return tuple(sorted(found))
 
 
@@ -204,7 +212,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     if outcome.failures:
         yield f"{len(outcome.failures):,} questions failed, and are in failures.csv alone:"
         for failure in outcome.failures[:_SHOWN]:
-            yield shortened(f"  {failure.question_id}: {failure.reason}", 200)
+            yield shortened(printable(f"  {failure.question_id}: {failure.reason}"), 200)
 
 
 def _table(rows: Sequence[Row], size: int) -> Iterator[str]:

@@ -20,6 +20,7 @@ from ...experiments.judging import (
     write_draw,
 )
 from ...experiments.tables import write_csv
+from ...printable import printable, shortened
 from ..labels import half_labelled
 from ..terminal import print_lines
 from .options import Out, Seed
@@ -68,8 +69,9 @@ def _draw(paths: Sequence[Path], count: int, seed: int, out: Path) -> int:
     found = draw(judgements_in(paths), count, seed)
     write_draw(found, out)
     drawn = len(found.answers)
+    said_by = shortened(printable(found.answers[0].judge), 200)
     lines = [
-        f"{drawn:,} of {found.of:,} judgements drawn, said by {found.answers[0].judge}",
+        f"{drawn:,} of {found.of:,} judgements drawn, said by {said_by}",
         f'label them in {out / TO_LABEL}: set "label" to true where the answer says what the truth does',
         f"then: rag-rules experiment judge --labels {out / TO_LABEL} --out {out}",
     ]

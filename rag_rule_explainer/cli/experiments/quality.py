@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.published import examples_in
 from ...experiments.quality import Given, Row, measured, rows_of
@@ -13,6 +14,7 @@ from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ..terminal import counted, print_lines
 from .asked import Endpoints, Running, interrupted
+from .folders import prepare
 from .options import (
     Model,
     Seed,
@@ -47,7 +49,10 @@ def quality(
     """
     (examined,) = endpoints.examined(() if model is None else (model,))
     found = {path: _examples(path, examples, seed) for path in data}
-    settings, out = running.stored([examined], examined.namespace), running.out
+    if len({path.stem for path in found}) < len(found):
+        raise InvalidInput("two files of --data have one name, and rows go by it; rename one of them")
+    settings, out = running.settings([examined], examined.namespace), running.out
+    prepare(out, "quality.csv")
     rows, everything = list[Row](), list[tuple[Path, Given]]()
     for number, (path, listed) in enumerate(found.items()):
         with counted(f"answers to {printable(path.name)}") as progress:
@@ -72,4 +77,4 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{'':34}{'exact':>7}{'N/A':>7}{'other':>7}{'failed':>7}   share of exact answers"
     for row in rows:
         counts = "".join(f"{count:>7,}" for count in (row.exact, row.declined, row.other, row.failed))
-        yield f"{row.data:<16}{row.shown:<18}{counts}   {row.share}"
+        yield f"{printable(row.data):<16}{row.shown:<18}{counts}   {row.share}"

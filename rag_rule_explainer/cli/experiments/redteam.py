@@ -11,9 +11,10 @@ from ...experiments.payload import PARTS, attack, gullible_model
 from ...experiments.redteam import APPROACHES, Failure, Outcome, Round, Row, measure
 from ...experiments.redteam_figures import PAPERS_BOUND, PAPERS_SOURCES, PAPERS_WORST, draw_redteam
 from ...experiments.tables import write_csv
-from ...printable import shortened
+from ...printable import printable, shortened
 from ..terminal import counted, print_lines
 from .asked import Endpoints, Running, interrupted
+from .folders import discard, prepare
 from .options import (
     Figures,
     Seed,
@@ -66,7 +67,8 @@ def redteam(
     if figures:
         new_figure("", "")  # before anything is paid for, whether it can be drawn
     attacks = [attack(sources, seed, run) for run in range(1, examples + 1)]
-    settings, out = running.stored([attacked], attacked.namespace), running.out
+    settings, out = running.settings([attacked], attacked.namespace), running.out
+    prepare(out, "redteam.csv")
     with counted("runs") as progress:
         outcome = measure(attacks, attacked, settings, progress)
     if outcome.interrupted:
@@ -75,6 +77,7 @@ def redteam(
     write_csv(out / "redteam_rounds.csv", Round, outcome.rounds)
     write_csv(out / "failures.csv", Failure, outcome.failures)
     subject = f"{sources} sources, {examples:,} placements, {attacked.name}"
+    discard(out, ["redteam.png"])
     drawn = figures and draw_redteam(outcome.rows, outcome.rounds, subject, out / "redteam.png")
     files = "redteam.csv, redteam_rounds.csv" + (", redteam.png" if drawn else "")
     print_lines([*_lines(outcome, sources), f"written to {out}: {files}"])
@@ -96,7 +99,7 @@ def _lines(outcome: Outcome, sources: int) -> Iterator[str]:
     if outcome.failures:
         yield f"{len(outcome.failures):,} searches came to nothing, and are in failures.csv alone:"
         for failure in outcome.failures[:_SHOWN]:
-            yield shortened(f"  run {failure.run}, {failure.approach}: {failure.reason}", 200)
+            yield shortened(printable(f"  run {failure.run}, {failure.approach}: {failure.reason}"), 200)
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:

@@ -12,12 +12,13 @@ from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
 from ...experiments.published import examples_in
 from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, check, measure
-from ...experiments.robustness_figures import draw_robustness
+from ...experiments.robustness_figures import FIGURES, draw_robustness
 from ...experiments.robustness_rows import Failure, QuestionRow, Row
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ..terminal import counted, print_lines, say
 from .asked import Endpoints, Judging, Running, interrupted
+from .folders import discard, prepare
 from .options import (
     Data,
     ExampleCount,
@@ -85,7 +86,8 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     )
     found = drawn(examples_in(data), examples, seed, criteria).examples
     check(found, models, plan)
-    settings, out = running.stored(models, JUDGING), running.out
+    settings, out = running.settings(models, JUDGING), running.out
+    prepare(out, "robustness.csv")
     if model:
         most = len(models) * len(found) * ((1 << sources) - 1) * samples
         say(f"at most {most:,} calls of the models, and {running.retries} more of each that fails")
@@ -95,6 +97,7 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise interrupted(outcome.answers, outcome.of, settings.store)
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
     _write(outcome, out, judged=judge is not None)
+    discard(out, [*FIGURES.values(), *([] if judge else [JUDGEMENTS])])
     files = list(draw_robustness(outcome.rows, subject, out)) if figures else []
     told = f"written to {out}: robustness.csv, unexpected.jsonl and {len(files)} figures"
     print_lines([*_lines(outcome, len(found)), told])

@@ -138,3 +138,13 @@ def test_judgements_of_both_experiments_are_drawn_from(with_key: RagRules, tmp_p
         assert "N/A" in said
         assert not said & {"code 500", "code 501"}
         assert len(judge.requests) == before
+
+
+def test_the_name_of_a_judge_moves_no_cursor(rag_rules: RagRules, tmp_path: Path) -> None:
+    hostile = "\x1b[2J" + "j" * 500
+    file = jsonl(tmp_path / "judgements.jsonl", judgement(1, judge=hostile))
+    run = rag_rules("experiment", "judge", "--judgements", file, "--out", tmp_path, "--count", 1)
+    assert run.code == 0
+    assert "said by \\x1b[2Jjjj" in run.out
+    assert "\x1b" not in run.out
+    assert "j" * 200 not in run.out

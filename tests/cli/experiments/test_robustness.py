@@ -267,7 +267,9 @@ def test_bad_input(rag_rules: RagRules, tmp_path: Path) -> None:
     assert_refused(rag_rules(*three, "--base-url", UNREACHABLE), "--base-url goes with --model only")
     assert_refused(rag_rules(*three, "--judge-base-url", UNREACHABLE), "goes with --judge-model only")
     (tmp_path / "file").write_text("")
-    assert_refused(rag_rules(*three, "--out", tmp_path / "file"), "cannot be made", "give --out another")
+    assert_refused(
+        rag_rules(*three, "--out", tmp_path / "file"), "cannot be written to", "give --out another"
+    )
 
 
 @pytest.mark.slow
