@@ -1,6 +1,7 @@
 """Figures are files that can be looked at; what is on them is looked at by people."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,27 @@ def test_every_figure_is_drawn_and_the_same_again(tmp_path: Path) -> None:
     assert all(size_of(path)[1] > 500 for path in paths)
     again = list(draw_efficiency(found, "what was measured", tmp_path / "b"))
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
+
+
+@pytest.mark.slow
+def test_each_figure_shows_its_own_column(tmp_path: Path) -> None:
+    found = rows()
+
+    def drawn(changed: list[Row]) -> dict[str, bytes]:
+        return {path.stem: path.read_bytes() for path in draw_efficiency(changed, "s", tmp_path)}
+
+    first = drawn(found)
+    told = {
+        "nodes": {"explored", "mono_against_dual"},
+        "calls": {"predictions"},
+        "repeated": {"mono_against_dual"},
+        "rules": {"rules"},
+        "minimal_rules": {"rules"},
+        "seconds": {"seconds"},
+    }
+    for column, names in told.items():
+        other = drawn([replace(row, **{column: 1}) for row in found])
+        assert {name for name in first if first[name] != other[name]} == names
 
 
 @pytest.mark.slow

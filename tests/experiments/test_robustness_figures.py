@@ -1,5 +1,6 @@
 """Figures of robustness: whatever the rows are, they can be drawn."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,17 @@ def test_what_is_undefined_leaves_a_gap_and_no_name_is_a_formula(tmp_path: Path)
     first = [file.read_bytes() for file in files]
     assert first == [file.read_bytes() for file in draw_robustness(drawn, "$subject_", tmp_path)]
     assert not list(draw_robustness([], "nothing", tmp_path))
+
+
+def test_each_figure_shows_its_own_mean(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    before = rows(offline_reader(), [Score(8, 4, 4), Score(8, 4, 2)])
+    micro = [replace(row, micro_precision=0.6) for row in before]
+    macro = [replace(row, macro_recall=0.6) for row in before]
+
+    def drawn(found: list[Row]) -> list[bytes]:
+        return [file.read_bytes() for file in draw_robustness(found, "s", tmp_path)]
+
+    first = drawn(before)
+    same = [[a == b for a, b in zip(first, drawn(each), strict=True)] for each in (micro, macro)]
+    assert same == [[False, True], [True, False]]
