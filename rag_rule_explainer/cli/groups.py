@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature
-from typing import Any, get_type_hints
+from typing import Any
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -44,9 +44,9 @@ def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(taker: Callable[..., Any]) -> Iterator[tuple[Parameter, Any]]:
-    hints = get_type_hints(taker, include_extras=True)
-    for name, parameter in inspect.signature(taker).parameters.items():
-        yield parameter, hints[name]
+    # Before Python 3.11, get_type_hints wraps what has None as its default in another Optional.
+    for parameter in inspect.signature(taker, eval_str=True).parameters.values():
+        yield parameter, parameter.annotation
 
 
 def _is_group(hint: Any) -> bool:
