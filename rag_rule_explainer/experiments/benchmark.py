@@ -35,7 +35,7 @@ from .benchmark_rows import (
     reply_row,
     rows_of,
 )
-from .examples import Example
+from .examples import Example, check_room
 from .interrupting import interruptions
 from .measures import counted, held
 from .models import Examined, check_told_apart
@@ -133,11 +133,7 @@ def measure(
     BaselineFailed where a model answers nothing about several questions in a row, StoreFailed.
     """
     check_told_apart(models)
-    most = max((len(each.necessary) for each in examples), default=0)
-    if most > plan.sources:
-        raise InvalidInput(
-            f"{plan.sources} sources cannot hold the {most} that a question needs; ask for more sources"
-        )
+    check_room(examples, plan.sources)
     outcome, of = Outcome(), len(models) * len(examples)
     with interruptions() as interrupted:
         try:

@@ -3,7 +3,7 @@
 import hashlib
 import heapq
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
@@ -133,6 +133,15 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
         )
     ordered = sorted(held, key=lambda entry: (-entry[0], entry[1]))
     return Drawn(tuple([example for _, _, example in ordered]), eligible, seen, objections)
+
+
+def check_room(examples: Sequence[Example], sources: int) -> None:
+    """Raises InvalidInput where so many sources cannot hold all necessary ones of a question."""
+    most = max((len(each.necessary) for each in examples), default=0)
+    if most > sources:
+        raise InvalidInput(
+            f"{sources} sources cannot hold the {most} that a question needs; ask for more sources"
+        )
 
 
 def _place(identity: str, seed: int) -> int:

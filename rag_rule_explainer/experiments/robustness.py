@@ -22,7 +22,7 @@ from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
-from .examples import Example
+from .examples import Example, check_room
 from .judging import JudgedAnswer, judged_answers
 from .models import Examined, check_told_apart
 from .robustness_rows import Failure, QuestionRow, Row, question_row, row_of
@@ -114,11 +114,7 @@ def measure(
 
 def check(examples: Sequence[Example], models: Sequence[Examined], plan: Plan) -> None:
     """Raises InvalidInput for what ``measure`` would refuse, before anything is paid."""
-    most = max((len(each.necessary) for each in examples), default=0)
-    if most > plan.sources:
-        raise InvalidInput(
-            f"{plan.sources} sources cannot hold the {most} that a question needs; ask for more sources"
-        )
+    check_room(examples, plan.sources)
     check_told_apart(models)
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
 from ...errors import InvalidInput
+from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.models import KEY, Endpoint, Examined, offline_reader
+from ...experiments.published import examples_in
 from ...predicates import Judge
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ...storing.store import Store
@@ -15,7 +18,9 @@ from .folders import STORE
 from .options import (
     BaseUrl,
     Concurrency,
+    Data,
     Effort,
+    ExampleCount,
     JudgeBaseUrl,
     JudgeKey,
     JudgeModel,
@@ -23,12 +28,40 @@ from .options import (
     Out,
     OutputTokens,
     Retries,
+    Seed,
+    Shuffle,
     StoreUrl,
     Temperature,
     Timeout,
 )
 
 USUAL_CONCURRENCY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Which questions are drawn, and in what order their distractors come."""
+
+    data: Data = None
+    examples: ExampleCount = 50
+    seed: Seed = 0
+    shuffle_distractors: Shuffle = False
+
+    @property
+    def file(self) -> Path:
+        """Where the questions are. Raises InvalidInput where that is not said."""
+        if self.data is None:
+            raise InvalidInput("this is measured on labelled questions; give their file as --data")
+        return self.data
+
+    @property
+    def distractors(self) -> int | None:
+        """The seed of their order; None as published."""
+        return self.seed if self.shuffle_distractors else None
+
+    def drawn(self, criteria: Criteria) -> tuple[Example, ...]:
+        """The questions. Raises InvalidInput."""
+        return drawn(examples_in(self.file), self.examples, self.seed, criteria).examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,17 @@ from ...errors import InvalidInput
 from ...experiments.benchmark import MOST_SOURCES, Outcome, Plan, measure
 from ...experiments.benchmark_figures import draw_benchmark
 from ...experiments.benchmark_rows import ALL, Failure, QuestionRow, ReplyRow, Row
-from ...experiments.examples import Criteria, drawn
+from ...experiments.examples import Criteria
 from ...experiments.figures import new_figure
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
-from ...experiments.published import examples_in
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ..terminal import counted, print_lines, unstyled
-from .asked import Endpoints, Judging, Running, interrupted
+from .asked import Drawing, Endpoints, Judging, Running, interrupted
 from .folders import discard, prepare
 from .options import (
-    Data,
-    ExampleCount,
     Figures,
     Models,
-    Seed,
 )
 
 _MOST_NECESSARY = 4
@@ -63,38 +59,30 @@ Besides = Annotated[
         min=1, help="Words beside the truth's, articles aside, from which on an answer is more than it."
     ),
 ]
-Shuffle = Annotated[
-    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
-]
 
 
 def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     endpoints: Endpoints,
     judging: Judging,
     running: Running,
-    data: Data = None,
-    examples: ExampleCount = 50,
-    seed: Seed = 0,
+    drawing: Drawing,
     sources: SourceCount = 5,
     necessary: Necessary = None,
     subsets: Subsets = None,
     ask_without_sources: AsksNothing = False,
     besides: Besides = 2,
-    shuffle_distractors: Shuffle = False,
     model: Models = None,
     figures: Figures = True,
 ) -> None:
     """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
-    if data is None:
-        raise InvalidInput("models are benchmarked on labelled questions; give their file as --data")
-    distractors = seed if shuffle_distractors else None
-    plan = Plan(sources, subsets, ask_without_sources, besides, seed, distractors)
+    data, order = drawing.file, drawing.distractors
+    plan = Plan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)
     if figures:
         new_figure("", "")  # before anything is paid for, whether it can be drawn
     models, judge = endpoints.examined(model or ()), judging.judge()
     criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
-    found = drawn(examples_in(data), examples, seed, criteria).examples
+    found = drawing.drawn(criteria)
     settings, out = running.settings(models, models[0].namespace), running.out
     prepare(out, "benchmark.csv")
     with counted("questions") as progress:

@@ -28,7 +28,9 @@ from .options import (
     Data,
     Figures,
     Model,
+    Necessary,
     Seed,
+    Shuffle,
 )
 
 _SHOWN = 5
@@ -50,10 +52,6 @@ Miners = Annotated[
         help=f"Which to compare, of {', '.join(_KNOWN)}; all if not given. Without exhaustive, only "
         "what the others ask for is paid.",
     ),
-]
-Necessary = Annotated[int, typer.Option(min=1, help="Draw questions with so many necessary sources.")]
-Shuffle = Annotated[
-    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
 ]
 Count = Annotated[
     int | None,

@@ -18,6 +18,10 @@ Data = Annotated[
 ]
 ExampleCount = Annotated[int, typer.Option("--examples", min=1, help="Draw so many at random.")]
 Seed = Annotated[int, typer.Option(help="Decides which ones are drawn, and all else that is.")]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
+]
+Necessary = Annotated[int, typer.Option(min=1, help="Draw questions with so many necessary sources.")]
 Out = Annotated[
     Path, typer.Option(metavar="DIR", help="Where tables and figures go; made where it is missing.")
 ]

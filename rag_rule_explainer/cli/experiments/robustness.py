@@ -6,25 +6,21 @@ from typing import Annotated
 
 import typer
 
-from ...errors import InvalidInput
-from ...experiments.examples import Criteria, drawn
+from ...experiments.examples import Criteria
 from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
-from ...experiments.published import examples_in
 from ...experiments.robustness import JUDGING, MOST_SAMPLES, MOST_SOURCES, Outcome, Plan, check, measure
 from ...experiments.robustness_figures import FIGURES, draw_robustness
 from ...experiments.robustness_rows import Failure, QuestionRow, Row
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
 from ..terminal import counted, print_lines, say
-from .asked import Endpoints, Judging, Running, interrupted
+from .asked import Drawing, Endpoints, Judging, Running, interrupted
 from .folders import discard, prepare
 from .options import (
-    Data,
-    ExampleCount,
     Figures,
     Models,
-    Seed,
+    Necessary,
 )
 
 _SHOWN = 5
@@ -41,23 +37,16 @@ SourceCount = Annotated[
         help="How many sources: the necessary ones first, then distractors.",
     ),
 ]
-Necessary = Annotated[int, typer.Option(min=1, help="Draw questions with so many necessary sources.")]
-Shuffle = Annotated[
-    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
-]
 
 
 def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     endpoints: Endpoints,
     judging: Judging,
     running: Running,
-    data: Data = None,
-    examples: ExampleCount = 50,
-    seed: Seed = 0,
+    drawing: Drawing,
     samples: Samples = 10,
     sources: SourceCount = 5,
     necessary: Necessary = 2,
-    shuffle_distractors: Shuffle = False,
     model: Models = None,
     figures: Figures = True,
 ) -> None:
@@ -75,16 +64,14 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     Exit code 0: every question is in every figure; 2: bad input; 3: some are in failures.csv;
     130: interrupted, and the same command goes on.
     """
-    if data is None:
-        raise InvalidInput("robustness is measured on labelled questions; give their file as --data")
-    plan = Plan(sources, samples, seed if shuffle_distractors else None)
+    data, plan = drawing.file, Plan(sources, samples, drawing.distractors)
     if figures:
         new_figure("", "")  # before anything is paid for, whether they can be drawn
     models, judge = endpoints.examined(model or ()), judging.judge()
     criteria = Criteria(
         fewest_necessary=necessary, most_necessary=necessary, fewest_sources=max(sources, necessary)
     )
-    found = drawn(examples_in(data), examples, seed, criteria).examples
+    found = drawing.drawn(criteria)
     check(found, models, plan)
     settings, out = running.settings(models, JUDGING), running.out
     prepare(out, "robustness.csv")
