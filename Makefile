@@ -9,13 +9,15 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; \
 	then echo $$python; break; fi; done)
 
-.PHONY: help demo test check coverage bench peers clean
+.PHONY: help demo test check coverage nightly bench peers clean
 
 help:
 	@echo "make demo      explain two stories, offline"
 	@echo "make test      the fast tests"
 	@echo "make check     lint, format, types, who may import whom, the slow tests"
 	@echo "make coverage  all tests, and what they leave out"
+	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
+	@echo "               memories of every kind, planted into every application"
 	@echo "make bench     what the engine costs, as ratios"
 	@echo "make peers     what other methods find on the same conditions, in an environment of its own"
 	@echo "make clean     remove what these made"
@@ -34,7 +36,10 @@ check: $(VENV)/.check
 	$(PYTEST) -n auto -q -m slow
 
 coverage: $(VENV)/.test
-	$(PYTEST) -n auto -q -m "not benchmark" --cov --cov-report=term
+	$(PYTEST) -n auto -q -m "not benchmark and not nightly" --cov --cov-report=term
+
+nightly: $(VENV)/.test
+	$(PYTEST) -q -s -m nightly
 
 peers: $(VENV)-peers/.made
 	$(VENV)-peers/bin/python -m pytest -q -m benchmark tests/benchmarks/test_peers*.py

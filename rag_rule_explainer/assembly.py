@@ -2,7 +2,7 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias
@@ -17,7 +17,18 @@ from .probing.bill import Bill, summed
 from .probing.prices import TokensByModel, cost_of
 from .probing.prober import Probe
 from .probing.replaying import Baseline
-from .records import Counts, Finding, MinerRecord, ProbeRecord, SourceRecord, Spent, joined
+from .records import (
+    DOUBTED,
+    DROPPED,
+    JUDGED_TOGETHER,
+    Counts,
+    Finding,
+    MinerRecord,
+    ProbeRecord,
+    SourceRecord,
+    Spent,
+    joined,
+)
 from .rules import RuleKind
 from .settings import Settings
 from .sources import Source, SourceSet
@@ -53,6 +64,7 @@ class Assembly:
         looks = self.choice.sees_everything, self.choice.finds_all
         accounts = tuple(Account(each, self.sources, settings.noise, *looks) for each in self.strands)
         rules = self._rules(accounts)
+        together = (JUDGED_TOGETHER,) if any(each.judged_together for each in accounts) else ()
         # Made of checked parts: what is checked on reading would only be checked against itself.
         return Explanation.model_construct(
             question=encodable(self.question),
@@ -74,10 +86,10 @@ class Assembly:
             probes=tuple(self._probe_records()),
             counts=self._counts(),
             spent=self._spent(),
-            complete=all(account.resolved for account in accounts),
-            stop_reason=self._why_stopped(accounts),
+            complete=all(account.resolved for account in accounts) and not self._may_have_missed(rules),
+            stop_reason=self._why_stopped(accounts) or self._may_have_missed(rules),
             unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
-            warnings=tuple(map(encodable, self.warnings)),
+            warnings=(*map(encodable, self.warnings), *together),
             notes=(
                 *baseline.notes,
                 *self.notes,
@@ -117,6 +129,14 @@ class Assembly:
             )
             for account, other in zip(accounts, reversed(accounts), strict=True)
         }
+
+    def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
+        """Why there may be more rules though the search has ended; empty where there are none."""
+        if any(strand.doubt() for strand in self.strands):
+            return DOUBTED
+        units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
+        named = [{each for rule in found for each in rule.sources} for found in rules.values() if found]
+        return DROPPED if self.choice.name == "grouped" and any(units - each for each in named) else ""
 
     def _why_stopped(self, accounts: tuple[Account, ...]) -> str:
         stopped = (account.search.stop_reason for account in accounts)
@@ -186,9 +206,10 @@ class Assembly:
         )
 
     def _wasted(self) -> int:
-        """Guesses that no search needed: what one need not have known, the other may have asked."""
+        """Guesses that no search needed: what one need not have known, the other may have asked. One
+        that was never probed, as a limit was reached, has wasted nothing."""
         searches = [strand.search for strand in self.strands]
-        guessed = frozenset[Mask]().union(*(search.wasted for search in searches))
+        guessed = frozenset[Mask]().union(*(search.wasted - search.in_flight for search in searches))
         return len(guessed.difference(*(search.verdicts for search in searches)))
 
 

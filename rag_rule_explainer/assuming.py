@@ -18,6 +18,25 @@ def approximate_tokens(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class RunShape:
+    """What models are asked in one run of an application, as far as it was followed: up to the first
+    request that shows something retrieved.
+
+    ``asked_before``: what they were sent before that, ``written_before``: what they replied.
+    ``one_at_a_time``: whether that first request shows one of several documents, so that each of them
+    will have one of its own.
+    """
+
+    asked_before: tuple[str, ...] = ()
+    written_before: tuple[str, ...] = ()
+    one_at_a_time: bool = False
+
+    def requests(self, sources: int) -> int:
+        """How many are foreseen where all sources are shown."""
+        return len(self.asked_before) + (max(1, sources) if self.one_at_a_time else 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Assuming:
     """``answer_tokens``: of an answer. ``seconds_per_replay``: of one run of the application. ``model``:
     whose price is taken; may be left out where the table has one price only. ``count_tokens``: of a text;

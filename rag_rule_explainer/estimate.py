@@ -1,18 +1,19 @@
 """What explaining would cost, before anything is spent.
 
 Nobody knows the rules beforehand, so there are three courses it may take. *Best*: leaving out any one
-source already breaks the condition. *Typical*: two sources decide together, and the others do not matter.
-*Worst*: every subset is needed.
+source already breaks the condition; where it holds of the baseline's answer, no search takes less.
+*Typical*: two sources decide together, and the others do not matter. *Worst*: every subset is needed; no
+search takes more, retries apart.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from sys import float_info
 
-from .assuming import Assuming
+from .assuming import Assuming, RunShape
 from .choice import Choice
-from .foreseeing import Probes, foreseen
+from .foreseeing import Probes, fewest, foreseen
 from .judging_outlay import JudgeOutlay, JudgePlan, judge_plan
 from .predicates import Predicate, unwrapped
 from .printable import amount
@@ -44,6 +45,7 @@ class Estimate:
     ``prompt_tokens``: of the prompt with all sources. ``spent_tokens``: what models were asked already to
     find the sources, such as to rewrite the question. ``assumptions``: what it rests on, in words.
     ``judge``: what a judge would be asked, which is not part of the three courses; None without one.
+    ``requests``: to models in one replay, as far as they can be foreseen; there may be more.
     """
 
     sources: int
@@ -54,6 +56,7 @@ class Estimate:
     spent_tokens: int = 0
     assumptions: tuple[str, ...] = ()
     judge: JudgeOutlay | None = None
+    requests: int = 1
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [("", "replays", "tokens in", "tokens out", "cost", "seconds")]
@@ -69,7 +72,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is known before mining: tokens of each source in a prompt, and of all else in it."""
+    """What is known before mining: tokens of each source in a prompt, and of all else in it; tokens of
+    what models are asked before in every run, and of what they reply."""
 
     source_tokens: Sequence[int]
     other_tokens: int
@@ -79,6 +83,9 @@ class Material:
     spent_tokens: int = 0
     notes: tuple[str, ...] = ()
     judge: JudgePlan | None = None
+    asked_before: int = 0
+    written_before: int = 0
+    shape: RunShape | None = None
 
     @classmethod
     def of(
@@ -89,8 +96,7 @@ class Material:
         assuming: Assuming,
         *,
         prompt: str | None,
-        spent_tokens: int,
-        notes: Sequence[str],
+        shape: RunShape | None,
         stored: bool,
     ) -> "Material":
         """As far as it can be counted before anything is asked. ``stored``: what a judge says is kept."""
@@ -112,22 +118,25 @@ class Material:
             assuming.answer_tokens,
             assuming.seconds_per_replay,
             assuming.model,
-            spent_tokens,
-            tuple(notes),
-            judge if judge.conditions else None,
+            judge=judge if judge.conditions else None,
+            asked_before=sum(map(count, shape.asked_before)) if shape else 0,
+            written_before=sum(map(count, shape.written_before)) if shape else 0,
+            shape=shape,
         )
 
 
 def estimated(material: Material, settings: Settings, choice: Choice) -> Estimate:
     """The three courses, by the settings and the miner chosen."""
     size = len(material.source_tokens)
-    counts = foreseen(size, settings, choice)
-    courses = [_course(count, material, settings, choice) for count in counts]
+    one, two, everything = foreseen(size, settings, choice)
     if choice.name in {"exhaustive", "confidence"}:
-        courses = [courses[2]] * 3
-    _, typical, worst = courses
+        one = two = replace(everything, border=everything.subsets)
+    least = _course(fewest(size, settings, choice), material, settings, choice)
+    most = _course(everything, material, settings, choice, all_kinds=True, once_more=True)
+    courses = [_course(count, material, settings, choice) for count in (one, two)]
     # Under votes, what breaks at once may take more of them than what holds.
-    best = min(courses, key=lambda course: course.replays)
+    best = min(least, *courses, most, key=lambda course: course.replays)
+    typical, worst = min(courses[1], most, key=lambda course: course.replays), most
     return Estimate(
         sources=size,
         best=best,
@@ -136,24 +145,44 @@ def estimated(material: Material, settings: Settings, choice: Choice) -> Estimat
         prompt_tokens=material.other_tokens + sum(material.source_tokens),
         spent_tokens=material.spent_tokens,
         assumptions=tuple(_assumptions(material, settings, choice)),
+        requests=material.shape.requests(size) if material.shape is not None else 1,
         judge=material.judge and material.judge.outlay(_answers(worst, settings), settings.prices),
     )
 
 
-def _course(probes: Probes, material: Material, settings: Settings, choice: Choice) -> Outlay:
+def _course(
+    probes: Probes,
+    material: Material,
+    settings: Settings,
+    choice: Choice,
+    *,
+    all_kinds: bool = False,
+    once_more: bool = False,
+) -> Outlay:
+    """``all_kinds``: each of them takes these subsets for itself, where answers are not shared.
+    ``once_more``: an application is run on all sources at the end again, to see that it is the same."""
     size = len(material.source_tokens)
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
-    asked, cap = probes.replays(settings.noise), choice.limits.replays
+    shared = settings.reuse_answers or settings.noise.votes
+    times = len(settings.kinds) if all_kinds and not shared else 1
+    asked, cap = times * probes.replays(settings.noise), choice.limits.replays
     before = 1 + (settings.check_repeatable and not settings.noise.votes and cap != 1)
+    last = (
+        once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes)
+    )
+    before += last and (cap is None or cap > before)
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined
     # The first run is the answer to the full set; memory spares that probe.
-    replays -= 1 if mined == asked and probes.with_full else 0
+    replays -= 1 if shared and mined == asked and probes.with_full else 0
     # Exactly, as subsets of many sources are more than a float can count.
-    shown = before * size + Fraction(probes.shown) * Fraction(mined, probes.subsets)
+    shown = before * size + Fraction(probes.shown) * Fraction(mined, max(1, probes.subsets))
     shown -= size if replays < before + mined else 0
-    input_tokens = round(replays * material.other_tokens + shown * mean)
-    output_tokens = replays * material.answer_tokens
+    # Requests that show documents: one for each of them, or one for all.
+    shape = material.shape
+    asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
+    input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)
+    output_tokens = round(replays * material.written_before + asking * material.answer_tokens)
     price = _price(material.model, settings.prices)
     cost = (
         None
@@ -173,8 +202,7 @@ def _seconds(rounds: int, material: Material) -> float:
 
 def _answers(worst: Outlay, settings: Settings) -> int:
     """How many may have to be judged at the most."""
-    twice = 1 if settings.reuse_answers else 2
-    return twice * worst.replays + (settings.answer_without_sources is not None)
+    return worst.replays + (settings.answer_without_sources is not None)
 
 
 def _price(model: str | None, prices: Prices | None) -> Price | None:
@@ -205,9 +233,22 @@ def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequ
         plural = "s" * (choice.limits.replays != 1)
         said.append(f"stops after {choice.limits.replays} replay{plural}")
     if not settings.reuse_answers:
-        said.append("up to twice as many, as reuse_answers=False replays what both kinds need for each")
+        said.append(
+            "worst: up to twice as many, as reuse_answers=False replays what both kinds need for each"
+        )
     if settings.prices is None:
         said.append("no prices: pass prices={model: Price(...)} for the cost")
+    if settings.store is not None:
+        said.append("what the store has already costs nothing, and is not taken off")
+    return [*said, *_of_the_run(material), *material.notes]
+
+
+def _of_the_run(material: Material) -> Iterable[str]:
+    if material.shape is not None:
+        asked = material.shape.requests(len(material.source_tokens))
+        yield (
+            f"{asked} model request{'s' * (asked != 1)} a replay, and more where the application goes on "
+            "asking or retrieving once a model was shown a document, as an agent does: not followed here"
+        )
     if material.spent_tokens:
-        said.append(f"{material.spent_tokens} tokens were spent to find the sources")
-    return [*said, *material.notes]
+        yield f"{material.spent_tokens} tokens were spent to find the sources"

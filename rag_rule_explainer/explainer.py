@@ -1,22 +1,21 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
-from .assuming import Assuming
+from .assuming import Assuming, RunShape
 from .choosing import choose, choose_to_verify
 from .display import as_progress
 from .errors import InvalidInput
 from .predicates import PredicateLike, as_predicate, negated, same_answer
-from .probing.prices import TokensByModel
 from .probing.replaying import Baseline, Replay
 from .progress import Progress
 from .rules import RuleKind, as_kind
-from .settings import Settings, SettingsFields
-from .sources import Source, SourceSet
+from .settings import Settings, SettingsFields, showing_settings
+from .sources import SourceLike, SourceSet
 from .verdicts import Answer, plain
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ class Explainer:
     Raises InvalidInput for settings or predicates that cannot be used.
     """
 
+    @showing_settings
     def __init__(
         self,
         replay: Replay | None = None,
@@ -55,7 +55,7 @@ class Explainer:
         **fields: Unpack[SettingsFields],
     ) -> None:
         self.replay = replay
-        self.settings = Settings.of(settings, fields)
+        self.settings = Settings.of(settings, fields, type(self).__init__)
         retention = as_predicate(same_answer() if predicate is None else predicate)
         opposite = negated(retention)
         omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
@@ -71,59 +71,56 @@ class Explainer:
     def explain(
         self,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | bool | None = None,
-        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """Every minimal rule of the answer to ``question``, blocking until it is known.
 
         ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them, from
         a log; the application is asked where it is not given. If it answers otherwise now, that is the
         first of the explanation's warnings. ``pinned``: ids of sources that are always retained and in no
-        rule. ``progress``: told of this call, beside the explainer's own. ``judge``: the tokens that a
-        judge in the predicate has spent so far, where somebody counts them; they count for ``limits`` as
-        well.
+        rule. ``progress``: told of this call, beside the explainer's own.
 
         A sync ``replay`` runs in ``concurrency`` threads, an async one on one private loop that lives as
         long as the process, both in a copy of the caller's context. May be called inside a running loop.
-        Ctrl-C ends the search and returns what was proved until then; a second one aborts.
+        Ctrl-C ends the search and returns what was proved until then; a second one aborts. Before there
+        is an answer to explain it raises KeyboardInterrupt. SIGINT is handled here meanwhile, in the main
+        thread: by asking whatever handled it before, which is put back in the end.
 
         Raises InvalidInput (bad or too many sources), BaselineFailed, AnswerNotRepeatable.
         """
         from .probing.loop import run_blocking
 
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
-        return run_blocking(inquiry.explanation(), inquiry.interrupt)
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress)
+        return run_blocking(inquiry.explanation, inquiry.interrupt)
 
     async def aexplain(
         self,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | bool | None = None,
-        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge)
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress)
         return await inquiry.explanation()
 
     def stream(
         self,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | bool | None = None,
-        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Generator[Update | Explanation, None, None]":
         """The findings of ``explain`` as they become known, each an ``Update``; its explanation last.
 
@@ -138,37 +135,35 @@ class Explainer:
         """
         from .streaming import streamed
 
-        return streamed(self._inquiry(question, sources, baseline, replay, pinned, progress, judge))
+        return streamed(self._inquiry(question, sources, baseline, replay, pinned, progress))
 
     def astream(
         self,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | bool | None = None,
-        judge: Callable[[], TokensByModel] | None = None,
     ) -> "AsyncGenerator[Update | Explanation, None]":
         """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
         sure."""
         from .streaming import astreamed
 
-        return astreamed(self._inquiry(question, sources, baseline, replay, pinned, progress, judge))
+        return astreamed(self._inquiry(question, sources, baseline, replay, pinned, progress))
 
-    def verify(  # noqa: PLR0913 -- as explain, and the rule
+    def verify(
         self,
         antecedent: Iterable[str],
         kind: Kind,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | bool | None = None,
-        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Verification":
         """Whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
 
@@ -184,36 +179,36 @@ class Explainer:
         from .probing.loop import run_blocking
 
         rule = antecedent, kind
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge, rule)
-        return _verified(inquiry, run_blocking(inquiry.explanation(), inquiry.interrupt))
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, rule)
+        return _verified(inquiry, run_blocking(inquiry.explanation, inquiry.interrupt))
 
-    async def averify(  # noqa: PLR0913 -- as verify
+    async def averify(
         self,
         antecedent: Iterable[str],
         kind: Kind,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         *,
         replay: Replay | None = None,
         pinned: Iterable[str] = (),
         progress: Progress | bool | None = None,
-        judge: Callable[[], TokensByModel] | None = None,
     ) -> "Verification":
         """The same on the caller's own loop."""
         rule = antecedent, kind
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, judge, rule)
+        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, rule)
         return _verified(inquiry, await inquiry.explanation())
 
     def estimate(
         self,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         *,
         pinned: Iterable[str] = (),
         prompt: str | None = None,
         spent_tokens: int = 0,
         notes: Sequence[str] = (),
+        shape: RunShape | None = None,
         assuming: "Assuming | None" = None,
     ) -> "Estimate":
         """What explaining the answer to ``question`` would take at best, typically and at worst.
@@ -221,7 +216,8 @@ class Explainer:
         Asks nothing and nobody; what a judge would be asked is told as well. ``prompt``: what a model
         would be sent with all sources, where that is known; else the question and the sources' texts are
         counted. ``spent_tokens``: what was spent to find the sources; ``notes``: what else there is to
-        say of them. Raises InvalidInput as ``explain`` does.
+        say of them; ``shape``: what else models are asked in each run. Raises InvalidInput as ``explain``
+        does.
         """
         from .estimate import Material, estimated
 
@@ -235,26 +231,26 @@ class Explainer:
             [self.predicates[kind] for kind in self.settings.kinds],
             assuming or Assuming(),
             prompt=prompt,
-            spent_tokens=spent_tokens,
-            notes=notes,
+            shape=shape,
             stored=self.settings.store is not None,
         )
+        material = replace(material, spent_tokens=spent_tokens, notes=tuple(notes))
         return estimated(material, self.settings, choose(self.settings, source_set))
 
     def _inquiry(
         self,
         question: str,
-        sources: Iterable[Source | str],
+        sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None,
         replay: Replay | None,
         pinned: Iterable[str],
         progress: Progress | bool | None,
-        judge: Callable[[], TokensByModel] | None,
         rule: tuple[Iterable[str], Kind] | None = None,
     ) -> "Inquiry":
         """``rule``: the only one that is looked at."""
         from .inquiry import Inquiry
 
+        self.limiter.check_free()
         chosen = replay or self.replay
         if chosen is None:
             raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
@@ -262,8 +258,6 @@ class Explainer:
             baseline = Baseline(Answer.of(baseline), logged=True)
         if not callable(chosen):
             raise InvalidInput(f"replay is {chosen!r}; pass a function of (question, sources)")
-        if not (judge is None or callable(judge)):
-            raise InvalidInput(f"judge is {judge!r}; pass a function that tells tokens by model")
         _check_question(question)
         settings = self.settings
         source_set = SourceSet.of(sources, pinned, settings.tied_from)
@@ -284,7 +278,7 @@ class Explainer:
             settings=settings,
             choice=choice,
             progress=tuple(each for each in told if each is not None),
-            judge=judge,
+            judge=None if baseline is None else baseline.judge_spent,
         )
 
 

@@ -4,18 +4,19 @@ An Explanation read back from JSON is untrusted text like any other: sizes and t
 nothing in it is executed or fetched.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import Self
 
 from .duplicates import Tie, by_source, splits
-from .lattice import Lattice, Mask
-from .mining import Evidence
 from .printable import printable, shortened
 from .probing.replaying import Scope
 from .records import (
+    DOUBTED,
+    DROPPED,
+    JUDGED_TOGETHER,
     Counterfactual,
     Counts,
     Finding,
@@ -129,6 +130,12 @@ class Explanation(BaseModel):
         return noise if isinstance(noise, dict) else {}
 
     @property
+    def ended(self) -> bool:
+        """Returns True iff the search came to its end: nothing stopped it, and nothing is left open."""
+        why = {DROPPED, DOUBTED}
+        return self.complete or (self.stop_reason in why and not self.unresolved)
+
+    @property
     def why_incomplete(self) -> str:
         """What stopped the search or left it open; empty where it is complete."""
         if self.complete or self.stop_reason or not self.unresolved:
@@ -168,6 +175,9 @@ def _wrong_at_first_sight(
         "a rule names a source that there is not": lambda rule: not ids >= {*rule.sources, *rule.kept},
         "a rule is about all other sources, and does not say other than which": lambda rule: (
             rule.with_others and not (rule.kept and rule.claim in {"relative", "unverified"})
+        ),
+        "a rule is marked proved where the judge saw several answers at once": lambda rule: (
+            rule.proved and JUDGED_TOGETHER in explanation.warnings
         ),
         "a rule is relative to a source twice": lambda rule: len({*rule.kept}) != len(rule.kept),
         "a rule names a source that it is not relative to": lambda rule: (
@@ -210,30 +220,24 @@ def _complaints_of_ties(explanation: Explanation) -> Iterator[str]:
 
 
 def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Finding]) -> Iterator[str]:
-    units = explanation.units
-    lattice = Lattice(len(units))
-    bits = {identity: lattice.bit(unit) for unit, ids in enumerate(units) for identity in ids}
-
-    def mask(kept: Sequence[str]) -> Mask:
-        return sum({bits.get(each, 0) for each in kept})
-
-    verdicts = {
-        mask(witness.kept): Verdict.BREAKS for witness in explanation.witnesses if witness.kind is kind
-    } | {
-        mask(probe.kept): probe.verdicts[kind].verdict
-        for probe in explanation.probes
-        if kind in probe.verdicts
-    }
-    evidence = Evidence(kind, lattice, verdicts)
+    if not rules:
+        return
+    size = len(explanation.units)
+    units = {identity: unit for unit, ids in enumerate(explanation.units) for identity in ids}
+    broken = _Broken(explanation, kind, units, size)
     for rule in rules:
-        if not bits.keys() >= set(rule.sources):
+        if not units.keys() >= set(rule.sources):
             yield "a rule names a pinned source"
             continue
-        antecedent = mask(rule.sources) | rule.with_others * lattice.complement(mask(rule.kept))
+        antecedent = {units[each] for each in rule.sources}
+        beside = (
+            frozenset(units[each] for each in rule.kept if each in units) if rule.with_others else None
+        )
+        named = len(antecedent) + (0 if beside is None else size - len(beside))
         if len(set(rule.sources)) != len(rule.sources):
             yield "a rule names a source twice"
         counts = rule.observed, rule.broken
-        if rule.applicable != evidence.applicable(antecedent):
+        if rule.applicable != 1 << (size - named):
             yield "a rule counts other subsets than there are"
         elif min(counts) < 0 or sum(counts) > rule.applicable:
             yield "a rule counts more subsets than there are, or fewer than none"
@@ -241,5 +245,65 @@ def _complaints_of(explanation: Explanation, kind: RuleKind, rules: Sequence[Fin
             yield "a rule is marked proved where verdicts were come by by votes"
         if rule.broken and rule.claim != "confident":
             yield f"a rule marked {rule.claim} was seen to break"
-        if rule.claim != "confident" and not explanation.voted and evidence.broken(antecedent):
+        if rule.claim != "confident" and not explanation.voted and broken.under(antecedent, beside):
             yield f"a rule marked {rule.claim} is broken by a probe"
+
+
+class _Broken:
+    """This class knows the subsets that were seen to break, and looks through all of them at once: by
+    unit, it has an integer with a byte for each, which is 1 where the antecedent speaks about it."""
+
+    def __init__(
+        self, explanation: Explanation, kind: RuleKind, units: Mapping[str, int], size: int
+    ) -> None:
+        self._size, self._kind = size, kind
+        seen: dict[bytes, Verdict] = {}
+        for witness in explanation.witnesses:
+            if witness.kind is kind:
+                seen[self._row(witness.kept, units)] = Verdict.BREAKS
+        for probe in explanation.probes:
+            if kind in probe.verdicts:
+                # What a probe says stands against a witness of the same subset.
+                seen[self._row(probe.kept, units)] = probe.verdicts[kind].verdict
+        rows = [row for row, verdict in seen.items() if verdict is Verdict.BREAKS]
+        self._count, self._rows = len(rows), b"".join(rows)
+        self._columns: dict[int, int] = {}
+        self._outside: dict[frozenset[int], int] = {}
+
+    def under(self, antecedent: Iterable[int], beside: frozenset[int] | None) -> bool:
+        """True iff one of them contains the antecedent; ``beside``: all units that are not in it do so as
+        well."""
+        left = self._all if beside is None else self._outside_of(beside)
+        for unit in antecedent:
+            if not left:
+                break
+            left &= self._column(unit)
+        return left != 0
+
+    @property
+    def _all(self) -> int:
+        return int.from_bytes(b"\1" * self._count, "little")
+
+    def _outside_of(self, kept: frozenset[int]) -> int:
+        # All rules of a batch are relative to the same sources.
+        if kept not in self._outside:
+            left = self._all
+            for unit in range(self._size):
+                if unit not in kept:
+                    left &= self._column(unit)
+            self._outside[kept] = left
+        return self._outside[kept]
+
+    def _column(self, unit: int) -> int:
+        if unit not in self._columns:
+            self._columns[unit] = int.from_bytes(self._rows[unit :: self._size + 1], "little")
+        return self._columns[unit]
+
+    def _row(self, kept: Sequence[str], units: Mapping[str, int]) -> bytes:
+        retained = self._kind is RuleKind.RETENTION
+        row, size = bytearray((b"\1", b"\0")[retained] * (self._size + 1)), self._size
+        # Pinned sources are no units: they all come to the last place, which nobody looks at.
+        for each in kept:
+            row[units.get(each, size)] = retained
+        row[size] = 0
+        return bytes(row)

@@ -1,6 +1,6 @@
 """From a search, which speaks of masks, to records, which speak of sources. Costs no probe."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from .jsonable import encodable
@@ -8,7 +8,15 @@ from .lattice import Mask, maximal, minimal
 from .mining import Evidence, RuleSearch
 from .mining.importance import powers
 from .probing.noise import Noise
-from .records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
+from .records import (
+    TOGETHER,
+    Counterfactual,
+    Finding,
+    Importance,
+    Relation,
+    Unresolved,
+    Witness,
+)
 from .rules import Claim, ClaimStatus, RuleKind
 from .sources import Arrangement, SourceSet
 from .strands import Strand
@@ -56,11 +64,15 @@ class Account:
     def findings(self) -> tuple[Finding, ...]:
         """The search's claims with their evidence, smallest first."""
         claims = self.search.claims
-        claimed = {claim.antecedent for claim in claims}
-        return tuple(self.finding(claim, claimed) for claim in claims)
+        rules = self.rules(claims)
+        return tuple(self.finding(claim, rules) for claim in claims)
 
-    def finding(self, claim: Claim, claimed: Set[Mask]) -> Finding:
-        """One claim with its evidence; ``claimed``: the antecedents of all."""
+    def rules(self, claims: Iterable[Claim]) -> frozenset[Mask]:
+        """The antecedents that are known to make rules: what is unverified may turn out to be none."""
+        return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
+
+    def finding(self, claim: Claim, rules: Set[Mask]) -> Finding:
+        """One claim with its evidence; ``rules``: the antecedents of all that are known to be rules."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         speaks_of = claim.hangs_on[0]
         return Finding(
@@ -73,7 +85,7 @@ class Account:
             applicable=evidence.applicable(speaks_of),
             draws=claim.draws,
             sampling=self._sampling(claim),
-            minimal=self._is_minimal(claim.antecedent, claimed),
+            minimal=self._is_minimal(claim.antecedent, rules),
             breaking=self._breaking(claim),
             kept=self.sources.ids_of(claim.kept),
             with_others=bool(claim.tried),
@@ -81,9 +93,17 @@ class Account:
             tied_beside=len(self.sources.ties) - len(tied),
         )
 
+    @property
+    def judged_together(self) -> bool:
+        """True where a verdict of this search was made by a judge who saw several answers at once."""
+        return self.strand.judging.rests_on_batches
+
     def _status(self, claim: Claim) -> ClaimStatus:
         if self._is_share(claim):
             return "confident"
+        if self.strand.doubt() or self.judged_together:
+            # Where a judge saw several answers at once, one of them can have had a say about the others.
+            return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
         if not self.noise.votes:
             return status
@@ -99,6 +119,11 @@ class Account:
         return all(self._subset(own) in self.strand.ballots for own in claim.hangs_on)
 
     def _sampling(self, claim: Claim) -> str:
+        doubt = self.strand.doubt().partition(":")[0]
+        together = TOGETHER if self.judged_together else ""
+        return "; ".join(filter(None, [doubt, self._tried(claim), together]))
+
+    def _tried(self, claim: Claim) -> str:
         if not self.noise.votes:
             return claim.sampling
         if not (self._is_share(claim) or self._is_voted(claim)):
@@ -199,15 +224,15 @@ class Account:
         probe = self.strand.get(mask)
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
-    def _is_minimal(self, antecedent: Mask, claimed: Set[Mask]) -> bool | None:
-        """None where some smaller antecedent is neither claimed nor seen broken."""
+    def _is_minimal(self, antecedent: Mask, rules: Set[Mask]) -> bool | None:
+        """None where some smaller antecedent is neither a rule nor seen broken."""
         if self.noise.min_confidence < 1:
             # One with two sources fewer may be a rule where none with one fewer is.
-            if any(other != antecedent and other & antecedent == other for other in claimed):
+            if any(other != antecedent and other & antecedent == other for other in rules):
                 return False
             return True if self.resolved else None
         smaller = tuple(self.search.lattice.one_fewer(antecedent))
-        if any(child in claimed for child in smaller):
+        if any(child in rules for child in smaller):
             return False
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
@@ -223,14 +248,15 @@ class Account:
 def with_relations(
     findings: Sequence[Finding], others: Sequence[Finding], *, others_complete: bool
 ) -> tuple[Finding, ...]:
-    """The findings marked absolute where the other kind implicates the same sources, else relative.
+    """Returns the findings, marked absolute where their sources make a rule of the other kind as well.
 
-    Without a complete other side only *absolute* can be said.
+    That rule need not be minimal: what contains a rule is one. Without a complete other side only
+    *absolute* can be said.
     """
-    implicated = {finding.sources for finding in others}
+    implicated = [set(finding.sources) for finding in others]
 
     def relation(finding: Finding) -> Relation | None:
-        if finding.sources in implicated:
+        if any(rule <= set(finding.sources) for rule in implicated):
             return "absolute"
         return "relative" if others_complete else None
 

@@ -1,7 +1,7 @@
 """How many subsets a search would look at, at best, typically and at worst. Asks nobody."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .choice import Choice
 from .lattice import Lattice, Mask, bits
@@ -49,6 +49,47 @@ def foreseen(size: int, settings: Settings, choice: Choice) -> tuple[Probes, Pro
         tested = choice.sampled.draws(choice.sampled.error(0, len(settings.kinds)))
         one, two = (_tested(deciding, size, settings.kinds, tested) for deciding in (1, 2))
     return one, two, _worst(size)
+
+
+def fewest(size: int, settings: Settings, choice: Choice) -> Probes:
+    """No search takes fewer, whatever its sources decide, where the condition holds of the baseline's
+    answer: who mines retention rules must leave out each of them once, who mines omission rules asks
+    about none of them at the least."""
+    if choice.name in {"exhaustive", "confidence"}:
+        every = replace(_worst(size), border=1)
+        return replace(every, subsets=every.subsets - _is_answered(settings, choice))
+    by_kind = [_fewest_of(kind, size, choice) for kind in settings.kinds]
+    largest = max(by_kind, key=lambda probes: probes.subsets)
+    # The one without sources is of both kinds where there is but one to be left out.
+    beside = len(by_kind) > 1 and largest.subsets == 1 + size > 2
+    subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * _is_answered(settings, choice))
+    return replace(largest, subsets=subsets, depth=min(largest.depth, subsets), border=min(1, subsets))
+
+
+def _fewest_of(kind: RuleKind, size: int, choice: Choice) -> Probes:
+    held = (choice.partition or Partition()).held(kind) if choice.batches else ""
+    if kind is RuleKind.OMISSION:
+        roots = len(choice.batches) if held == "retained" else 1
+        return Probes(roots, 0, 1, with_full=False)
+    if held == "omitted":
+        return Probes(len(choice.batches), size, 1, with_full=False)
+    single = size
+    if choice.sampled is not None:
+        # A few draws may come twice.
+        single = min(size, choice.sampled.draws(choice.sampled.error(0)) // 2)
+    if choice.name == "grouped":
+        single = min(size, 1)
+    return Probes(1 + single, size + single * (size - 1), 2)
+
+
+def _is_answered(settings: Settings, choice: Choice) -> bool:
+    """Whether nothing is asked where no source is shown."""
+    return settings.answer_without_sources is not None and not choice.pinned
+
+
+def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
+    """Whether the subset without sources may be one of these."""
+    return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
 def _worst(size: int) -> Probes:

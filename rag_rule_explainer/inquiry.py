@@ -1,13 +1,13 @@
 """One question under way: baseline, repeat check, searches, explanation."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from .assembly import Assembly
 from .choice import Choice
-from .errors import StoreFailed
+from .errors import ApplicationChanged, InvalidInput, StoreFailed
 from .explanation import Explanation
 from .lattice import Mask
 from .mining import RuleSearch
@@ -25,7 +25,7 @@ from .probing.limits import LimitReached
 from .probing.polling import Polling
 from .probing.prices import TokensByModel
 from .probing.prober import Probe, Prober
-from .probing.replaying import Baseline, Replay
+from .probing.replaying import Baseline, Fidelity, Replay
 from .probing.retries import Retries
 from .probing.shelf import Shelf
 from .progress import Progress, ProgressReport
@@ -34,15 +34,23 @@ from .rules import RuleKind
 from .settings import Settings
 from .settling import Settling
 from .sources import Arrangement, SourceSet
+from .storing.store import Store
 from .strands import Strand
 from .updates import Announcer
-from .verdicts import Verdict
+from .verdicts import Judgement, Verdict
 
 Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
 """How an arrangement is probed: once, or by vote."""
 
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
+
+_REQUESTS = "what models were sent in the baseline"
+"""Under which the store keeps a fingerprint of that, as it keeps judgements."""
+_DOUBTS = "what tells against the replays"
+"""Under which it keeps that, if there is anything."""
+
+NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
 _calls = count(1)
 """The numbers of all calls in this process."""
@@ -77,8 +85,10 @@ class Inquiry:
     _probed: set[Mask] = field(init=False, default_factory=set[Mask])
     _stored_as: str = field(init=False, default="")
     _call: int = field(init=False, default_factory=lambda: next(_calls))
+    _has_baseline: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        self._has_baseline = self.baseline is not None
         settings, lattice = self.settings, self.sources.lattice
         self._prober = Prober(
             self.question,
@@ -89,6 +99,7 @@ class Inquiry:
             retries=Retries.of(settings.retries),
             timeout=settings.timeout,
             answer_without_sources=settings.answer_without_sources,
+            accepts=settings.accept_finish_reasons,
         )
         self._bench = Bench(
             self.limiter,
@@ -102,9 +113,28 @@ class Inquiry:
         self._way = self._polling.probe if settings.noise.votes else self._prober.probe
         ballots = defaultdict[Predicate, dict[Mask, Verdict]](dict)
         self._take(
-            Strand(self.choice.search(kind, lattice, settings), judging, ballots[judging.base])
+            Strand(
+                self.choice.search(kind, lattice, settings), judging, ballots[judging.base], self._doubt
+            )
             for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
         )
+
+    def _doubt(self) -> str:
+        """Why verdicts on replays cannot be relied on; empty where they can, or where nobody can tell."""
+        given = self.baseline
+        return given.fidelity.unchecked if given is not None and given.fidelity is not None else ""
+
+    def _first_warnings(self) -> Iterable[str]:
+        """What is known about the replays as a whole, now that all are made."""
+        doubt, baseline = self._doubt(), self.baseline
+        if doubt:
+            yield doubt
+        if baseline is not None and baseline.late_warnings is not None:
+            yield from baseline.late_warnings()
+
+    def _last_notes(self) -> Sequence[str]:
+        told = None if self.baseline is None else self.baseline.late_notes
+        return () if told is None else told()
 
     def _take(self, strands: Iterable[Strand]) -> None:
         self._strands = {strand.search: strand for strand in strands}
@@ -132,8 +162,8 @@ class Inquiry:
             bill=self._prober.bill,
             probed=len(self._probed),
             stop_reason=self._prober.stop_reason,
-            warnings=(*self.warnings, *baseline.warnings),
-            notes=tuple(self.notes),
+            warnings=(*self._first_warnings(), *self.warnings, *baseline.warnings),
+            notes=(*self.notes, *self._last_notes()),
         ).explanation()
         if self.announcer is not None:
             self.announcer.conclude(self._strands.values(), explanation.rules, len(self._probed))
@@ -150,8 +180,13 @@ class Inquiry:
             self.warnings,
             self.notes,
         )
+        await self._recognise_the_application()
         baseline = await opening.baseline(self.baseline)
+        self._has_baseline = True
         noise = self.settings.noise
+        if self._prober.stop_reason:
+            # What would be asked to begin with is for a search that will not be made.
+            return baseline
         try:
             if noise.votes:
                 # Judgements against an answer that is outvoted would be paid for nothing.
@@ -161,15 +196,69 @@ class Inquiry:
             else:
                 await self._judge_what_is_stored()
                 await opening.check_judgeable(self.question, baseline.answer)
+            # Whether one rule holds is a question about any condition.
+            if self.choice.antecedent is None:
+                searched = [(strand.search.kind, strand.judging) for strand in self._strands.values()]
+                raises = self.settings.false_condition == "error"
+                await opening.check_true(baseline, searched, raises=raises)
             # Votes are what there is against answers that do not repeat.
             wanted = self.settings.check_repeatable and not noise.votes
             await opening.check_repeatable(baseline, wanted=wanted)
+            await self._note_the_application()
         except LimitReached as limit:
             self._stop(str(limit))
         await self._drive()
         if noise.votes and not noise.everywhere:
             await self._settle()
+        await self._compare_once_more()
+        await self._note_the_doubt()
+        self._check_the_store()
         return baseline
+
+    async def _compare_once_more(self) -> None:
+        """What an application remembers may show only after several runs, so one is made again at last.
+
+        It is one on which rules hang, alone this time; the one on all sources where there is none. Raises
+        StateShared, which ends the call, where models are sent something else than before.
+        """
+        fidelity = None if self.baseline is None else self.baseline.fidelity
+        prober, bill = self._prober, self._prober.bill
+        if fidelity is None or fidelity.unchecked or prober.stop_reason or not bill.samples:
+            return
+
+        def begin() -> None:
+            prober.charge()
+            bill.repeat_check += 1
+
+        try:
+            reply = await prober.run(Arrangement.of(self.sources, self._deciding(fidelity)), begin)
+        except LimitReached as limit:
+            self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
+            return
+        if reply.cause is not None:
+            self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+
+    def _deciding(self, fidelity: Fidelity) -> Mask:
+        """The largest subset on which a condition came out otherwise than on all sources: rules of both
+        kinds hang on it. Else the smallest one that was asked about."""
+        full = self.sources.lattice.full
+        seen, other = list[Mask](), list[Mask]()
+        for search in self._strands:
+            usual = Verdict.of(search.kind is RuleKind.RETENTION)
+            on_all = search.verdicts.get(full, usual)
+            for mask, verdict in search.verdicts.items():
+                if (
+                    mask != full
+                    and verdict is not Verdict.UNKNOWN
+                    and self._is_comparable(fidelity, mask)
+                ):
+                    (other if verdict is ~on_all else seen).append(mask)
+        if other:
+            return max(other, key=lambda mask: (mask.bit_count(), mask))
+        return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
+
+    def _is_comparable(self, fidelity: Fidelity, mask: Mask) -> bool:
+        return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
 
     async def _drive(self) -> None:
         await drive(
@@ -216,7 +305,8 @@ class Inquiry:
             prober.shelf = Shelf(prober.bill, remember=remember)
             return
         # A server may be far away.
-        opened = await threads.shared().run(settings.store.open)
+        store = self._named(settings.store)
+        opened = await threads.shared().run(store.open)
         state = self.baseline.state if self.baseline is not None else ""
         self._stored_as = f"{self.question}\n[{state}]" if state else self.question
         answers = opened.answers(self._stored_as)
@@ -225,14 +315,79 @@ class Inquiry:
             strand.judging.store = opened
         self._bench.store = opened
 
+    def _named(self, store: Store) -> Store:
+        """The store under a namespace of the application's own, where none was given.
+
+        Raises InvalidInput where nobody knows what the application sends its models: another one might
+        be taken for it.
+        """
+        if store.namespace is not None:
+            return store
+        given = self.baseline
+        beginning = "" if given is None or given.fidelity is None else given.fidelity.beginning
+        if given is None or not beginning:
+            raise InvalidInput(
+                "nothing is known of what this application sends its models, so say which version of it "
+                f"the store's answers are from: Store({store.url!r}, namespace='support-bot-7')"
+            )
+        namespace = f"{given.application or 'application'}-{beginning[:12]}"
+        self.notes.append(f"answers are stored under the namespace {namespace!r}")
+        return replace(store, namespace=namespace)
+
+    async def _recognise_the_application(self) -> None:
+        """Raises ApplicationChanged where the store's answers are those of one that asks otherwise."""
+        fidelity = None if self.baseline is None else self.baseline.fidelity
+        if self._bench.store is None or fidelity is None:
+            return
+        known = await self._bench.store.judgement(_REQUESTS, self._fingerprinted())
+        doubted = await self._bench.store.judgement(_DOUBTS, self._fingerprinted())
+        if doubted is not None:
+            fidelity.doubt = doubted.reason
+        differs = fidelity.recognise(known.reason) if known is not None else ""
+        if differs:
+            raise ApplicationChanged(
+                "the answers that the store has to this question were given when the application sent "
+                f"its models something else: {differs}. Give the changed application a namespace of its "
+                "own (Store(url, namespace)), or prune this one (rag-rules store prune)"
+            )
+
+    async def _note_the_application(self) -> None:
+        """Whoever uses the store's answers later is to know what the application sent its models."""
+        fidelity = None if self.baseline is None else self.baseline.fidelity
+        if self._bench.store is not None and fidelity is not None and not fidelity.unchecked:
+            noted = Judgement(Verdict.HOLDS, fidelity.fingerprint)
+            await self._bench.store.put_judgement(_REQUESTS, self._fingerprinted(), noted)
+
+    async def _note_the_doubt(self) -> None:
+        """Whoever uses the store's answers later is to know what tells against them."""
+        fidelity = None if self.baseline is None else self.baseline.fidelity
+        if self._bench.store is not None and fidelity is not None and fidelity.doubt:
+            noted = Judgement(Verdict.HOLDS, fidelity.doubt)
+            await self._bench.store.put_judgement(_DOUBTS, self._fingerprinted(), noted)
+
+    def _fingerprinted(self) -> tuple[str, tuple[str, ...]]:
+        """Under what the store knows the requests of the baseline on these sources."""
+        full = Arrangement.of(self.sources, self.sources.lattice.full)
+        return self._stored_as, full.key
+
+    def _check_the_store(self) -> None:
+        """Says so where what was stored will not be found again."""
+        if self._bench.store is not None and not self._prober.stop_reason:
+            try:
+                self._bench.store.check_there()
+            except StoreFailed as failed:
+                self.warnings.append(str(failed))
+
     async def _judge_what_is_stored(self) -> None:
         if self._bench.store is not None:
             judgings = distinct(strand.judging for strand in self._strands.values())
             await rejudged(self._prober, self._bench, judgings, self.sources, self._stored_as)
 
-    def interrupt(self) -> None:
-        """Asks for nothing more; what is in flight is still awaited."""
+    def interrupt(self) -> bool:
+        """Asks for nothing more; what is in flight is still awaited. False where there is no baseline by
+        now, so that there will be nothing to explain."""
         self._stop(INTERRUPTED)
+        return self._has_baseline
 
     def _stop(self, reason: str) -> None:
         for search in self._strands:

@@ -8,6 +8,7 @@ from typing import Any
 from .predicates import Predicate
 from .predicates.inside import judged_in
 from .predicates.judge.judged import SAME, JudgedBy
+from .predicates.judge.jury import ALONE
 from .predicates.judge.majority import soonest
 from .predicates.judge.request import INSTRUCTIONS
 from .printable import amount
@@ -20,8 +21,9 @@ OPINION_TOKENS = 60
 @dataclass(frozen=True, slots=True)
 class JudgeOutlay:
     """What is to be judged in all: ``fewest`` opinions where every answer is the same, ``most`` where no
-    two replays answer alike and every subset is needed. A request asks for one or several, so that there
-    are no more of these. A logged answer, and what else a store has on the question, come on top.
+    two replays answer alike and every subset is needed. Each is a request of its own; ``may_batch``: or
+    several are one, where a judge takes more than one answer at once. A logged answer, and what else a
+    store has on the question, come on top.
 
     ``input_tokens``, ``output_tokens``: of the most, each asked for by itself. ``cost``: of these; None
     where a judge in ``unpriced`` has no price.
@@ -34,9 +36,11 @@ class JudgeOutlay:
     output_tokens: int
     cost: float | None
     unpriced: tuple[str, ...] = ()
+    may_batch: bool = False
 
     def __str__(self) -> str:
         each = "one judgement" if self.opinions == 1 else f"{self.opinions} opinions"
+        requests = "in as many requests or fewer" if self.may_batch else "each in a request of its own"
         tokens = f"{amount(self.input_tokens)} tokens in and {amount(self.output_tokens)} out"
         if self.cost is not None:
             price = f"cost at most {amount(self.cost, 4)}, not in the table"
@@ -44,7 +48,7 @@ class JudgeOutlay:
             price = f"cost not known, as there is no price for {', '.join(self.unpriced)}"
         return (
             f"the judge: at most {each} for each distinct answer, so between {self.fewest:,} and "
-            f"{amount(self.most)}, in as many requests or fewer; at most {tokens}; {price}"
+            f"{amount(self.most)}, {requests}; at most {tokens}; {price}"
         )
 
 
@@ -94,6 +98,7 @@ class JudgePlan:
             output_tokens=sum(asked) * OPINION_TOKENS,
             cost=None if unpriced else min(cost, float_info.max),
             unpriced=tuple(sorted(unpriced)),
+            may_batch=any(jury.batch > ALONE for jury in juries),
         )
 
 

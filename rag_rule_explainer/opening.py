@@ -2,19 +2,31 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from logging import getLogger
 
-from .errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
+from .errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse, RagRuleError
+from .predicates import Equals, Predicate, SameAnswer, negation_of
 from .predicates.wording import same_wording
-from .printable import shortened
+from .printable import printable, shortened
 from .probing.judging import Judging, described
 from .probing.limits import LimitReached
 from .probing.polling import Polling
 from .probing.prober import Prober
-from .probing.replaying import Baseline
+from .probing.replaying import EMPTY, Baseline, said_nothing
 from .probing.reply import Reply
+from .rules import RuleKind
 from .sources import Arrangement, SourceSet
 from .verdicts import Answer, Case, Verdict
 
+FALSE_CONDITION = (
+    "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say what "
+    "would change that; they do not explain this answer"
+)
+HOLDS_ANYHOW = (
+    "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
+    "So what is omitted need not be what brings it about"
+)
+_LOG = getLogger(__name__)
 _SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
 
 
@@ -41,11 +53,21 @@ class Opening:
         Raises BaselineFailed.
         """
         baseline = await self._asked() if given is None else await self._noted(given)
+        self._check_whole(baseline)
         if baseline.current is not None:
             # Otherwise the full set is probed like any other.
             self.prober.shelf.remember(self._full, Reply(baseline.current))
         self.prober.baseline = baseline.answer
         return baseline
+
+    def _check_whole(self, baseline: Baseline) -> None:
+        """Raises BaselineFailed where the application's answer is none; one from a log is what it is."""
+        current = baseline.current
+        if current is None:
+            return
+        fault = self.prober.fault_in(current) or (EMPTY if said_nothing(current) else "")
+        if fault:
+            raise BaselineFailed(f"{fault}, so there is nothing to explain; make it answer first")
 
     async def modal(self, baseline: Baseline) -> Baseline:
         """The same, about the answer that most samples on all sources give. A logged one stays.
@@ -69,6 +91,8 @@ class Opening:
         before = prober.bill.replays
 
         def count() -> None:
+            if prober.stop_reason:
+                raise LimitReached(prober.stop_reason)
             prober.bill.baseline += 1
 
         async def make(arrangement: Arrangement) -> Reply:
@@ -97,6 +121,8 @@ class Opening:
         Rules that were found about an answer are only resumed about that answer.
         """
         bill = self.prober.bill
+        if given.longest is not None:
+            self.prober.bound_seconds(given.longest)
         bill.baseline += given.replays
         bill.spend(given.usage, given.models)
         for failed in given.failed:
@@ -108,7 +134,8 @@ class Opening:
         first, is_this = await self.prober.shelf.offered(self._full, given.current)
         if is_this:
             return given
-        self._fresh = given.current
+        if given.fidelity is None or not given.fidelity.unchecked:
+            self._fresh = given.current
         if first.text != given.current.text:
             self.notes.append(
                 f"explained is the store's answer on these sources, {shortened(first.text, 200)!r}; "
@@ -129,6 +156,33 @@ class Opening:
                     f"the predicate failed on the baseline's answer: {described(error)}; "
                     f"the answer was {shortened(answer.text, 200)!r}"
                 ) from error
+
+    async def check_true(
+        self, baseline: Baseline, searched: Iterable[tuple[RuleKind, Judging]], *, raises: bool
+    ) -> None:
+        """Says so where a condition is not true of the baseline's answer, or already that of omissions.
+
+        Of one from a log and of the one that is given now: where these differ, that is what is said.
+        Raises ConditionFalse where ``raises``.
+        """
+        kept, against = self.sources.sources, baseline.answer
+        answers = [baseline.answer, *([baseline.current] if baseline.logged and baseline.current else [])]
+        cases = [Case(self.prober.question, against, answer, kept, kept) for answer in answers]
+        told: dict[Predicate, tuple[str, str]] = {}
+        for kind, judging in searched:
+            verdicts = {(judging.known(case) or await judging.judge(case)).verdict for case in cases}
+            of_retention = kind is RuleKind.RETENTION
+            if verdicts == {Verdict.of(not of_retention)}:
+                holds = negation_of(judging.predicate) if of_retention else str(judging.predicate)
+                is_own = not of_retention and not judging.is_negation
+                told.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
+        for text, holds in told.values():
+            warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
+            if raises:
+                raise ConditionFalse(warning)
+            # An explanation may take hours and much money, so this is not left for its end.
+            _LOG.warning("%s", printable(warning))
+            self.warnings.insert(0, warning)
 
     async def check_repeatable(self, baseline: Baseline, *, wanted: bool) -> None:
         """Asks about the full set once more: a predicate that disagrees with itself explains nothing.
@@ -158,7 +212,12 @@ class Opening:
         for judging in self.judgings:
             verdicts = await self._verdicts(judging, first, second)
             if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
-                raise AnswerNotRepeatable(str(judging.base), (first.text, second.text), remarks)
+                raise AnswerNotRepeatable(
+                    str(judging.base),
+                    (first.text, second.text),
+                    remarks,
+                    about_wording=isinstance(judging.base, (SameAnswer, Equals)),
+                )
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         if self._fresh is not None:

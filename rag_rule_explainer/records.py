@@ -8,10 +8,23 @@ from typing import Literal
 from pydantic import JsonValue
 
 from .lattice import told
-from .printable import printable, shortened
+from .printable import plain_id, printable, shortened
 from .rules import ClaimStatus, RuleKind
 from .verdicts import Answer, Judgement
 
+DOUBTED = "what replays show may not be the doing of their sources alone, as the first warning says"
+"""Why a search that has come to its end is not complete: nothing shows that its verdicts are true."""
+
+DROPPED = "sources that no rule over groups named were dropped, so rules that name them may be missing"
+"""Why a grouped search that has come to its end is not complete."""
+
+JUDGED_TOGETHER = (
+    "the judge saw several answers at once (batch), and one of them can have told it what to say of the "
+    "others, so no rule is called proved; leave batch out, and it is asked about one answer a request"
+)
+"""The warning where a verdict of a search was made so."""
+TOGETHER = "the judge saw several answers at once"
+"""The same on a rule."""
 _MOST_NAMED = 8
 """Sources that a claim is relative to; of more, two."""
 
@@ -159,7 +172,8 @@ class Counterfactual:
 
     def __str__(self) -> str:
         named = phrase(named_units(self.sources, self.tied))
-        change = f"removing {named}" if self.change == "removal" else f"retaining {named} alone"
+        removed = self.change == "removal"
+        change = f"from all sources, removing {named}" if removed else f"from no sources, adding {named}"
         then = "" if self.answer is None else f": the answer becomes {shortened(self.answer, 80)!r}"
         return f"{change} flips the outcome{then}"
 
@@ -231,8 +245,8 @@ class MinerRecord:
 
 
 def joined(ids: Iterable[str]) -> str:
-    """Ids as a phrase: "D2", "D2 and D4", "D1, D2 and D4"."""
-    return phrase([printable(identity) for identity in ids])
+    """Ids as a phrase: "D2", "D2 and D4", "D1, D2 and D4"; quoted where they read like words."""
+    return phrase([plain_id(identity) for identity in ids])
 
 
 def phrase(shown: Sequence[str]) -> str:
@@ -250,9 +264,9 @@ def named_units(ids: Collection[str], ties: Iterable[Sequence[str]]) -> list[str
         if identity in tied:
             others = tied[identity]
             plural = "s" * (len(others) > 1)
-            named.append(f"{printable(identity)} (with its near-duplicate{plural} {joined(others)})")
+            named.append(f"{plain_id(identity)} (with its near-duplicate{plural} {joined(others)})")
         elif identity not in followers:
-            named.append(printable(identity))
+            named.append(plain_id(identity))
     return named
 
 
@@ -267,7 +281,7 @@ def _kept(finding: Finding) -> str:
         return "groups kept whole"
     if len(finding.kept) <= _MOST_NAMED:
         return joined(finding.kept)
-    first, last = (printable(finding.kept[place]) for place in (0, -1))
+    first, last = (plain_id(finding.kept[place]) for place in (0, -1))
     return f"the {len(finding.kept)} sources {first}, …, {last}"
 
 

@@ -1,4 +1,4 @@
-"""Answers that the store has already, before a judge that has not seen them: all of them together."""
+"""Answers that the store has already, before a judge that has not seen them and may see them together."""
 
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -16,12 +16,14 @@ from .verdicts import Case
 async def rejudged(
     prober: Prober, bench: Bench, judgings: Sequence[Judging], sources: SourceSet, question: str
 ) -> None:
-    """Judges the stored answers on these sources, and the baseline's, for predicates with a judge.
+    """Judges the stored answers on these sources, and the baseline's, for predicates with a judge who
+    takes several at once.
 
-    ``question``: what the answers are stored under. Nothing is asked twice, so a search that follows
-    finds what it needs. Raises LimitReached, and errors of this package.
+    One who takes each by itself is left to the search, which asks about what it needs alone: beforehand
+    there is nothing to save. ``question``: what the answers are stored under. Nothing is asked twice, so
+    a search that follows finds what it needs. Raises LimitReached, and errors of this package.
     """
-    judged = [judging for judging in judgings if judging.has_jury]
+    judged = [judging for judging in judgings if judging.may_batch]
     if not judged or bench.store is None:
         return
     by_id, tied = {source.id: source for source in sources}, by_source(sources.ties)
@@ -48,7 +50,7 @@ async def rejudged(
     if not stored:
         return
     await together(
-        (partial(judging.judge, case) for judging in judged for case in _distinct(judging, cases)),
+        (partial(judging.prepare, case) for judging in judged for case in _distinct(judging, cases)),
         needed=False,
     )
 

@@ -1,21 +1,26 @@
 """How to mine: everything about an explanation that is neither a live object nor the question."""
 
+import inspect
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
+from .naming import keywords_of, unknown_name
 from .probing.limits import Limits
 from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices
 from .probing.retries import Retries
+from .probing.wholeness import checked_reasons
 from .rules import RuleKind
 from .storing.store import Store
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
+Function = TypeVar("Function", bound=Callable[..., Any])
 MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled", "grouped"]
 
 DEFAULT_TIMEOUT = 300.0
@@ -31,8 +36,8 @@ class SettingsFields(TypedDict, total=False):
     partition: Partition | int | str | None
     merge_duplicates: bool | float
     minimal: bool
-    noise: Noise
-    limits: Limits
+    noise: Noise | int
+    limits: Limits | int
     prices: Prices | None
     concurrency: int
     timeout: float | None
@@ -41,9 +46,11 @@ class SettingsFields(TypedDict, total=False):
     lockstep: bool
     seed: int
     check_repeatable: bool
+    false_condition: Literal["warn", "error"]
     reuse_answers: bool
     answer_without_sources: str | None
-    store: Store | None
+    accept_finish_reasons: tuple[str, ...]
+    store: Store | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,8 @@ class Settings:
     full set once more before mining. ``reuse_answers=False``: an arrangement wanted by both kinds is
     replayed for each (less memory), but where samples are put to the vote, which both kinds share.
     ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
-    "N/A".
+    "N/A". ``accept_finish_reasons``: of replies that count as answers, beside those known to mean whole
+    ones: "length" for all that were cut off at a length limit, or the word of a model that nobody knows.
 
     ``store``: where every paid answer and judgement is kept, and looked for before anything is paid.
 
@@ -87,8 +95,8 @@ class Settings:
     partition: Partition | int | str | None = None
     merge_duplicates: bool | float = False
     minimal: bool = True
-    noise: Noise = field(default_factory=Noise)
-    limits: Limits = field(default_factory=Limits)
+    noise: Noise = field(default_factory=Noise)  # or a number of samples
+    limits: Limits = field(default_factory=Limits)  # or a number of replays
     prices: Prices | None = None
     concurrency: int = 8
     timeout: float | None = DEFAULT_TIMEOUT
@@ -97,8 +105,10 @@ class Settings:
     lockstep: bool = False
     seed: int = 0
     check_repeatable: bool = True
+    false_condition: Literal["warn", "error"] = "warn"
     reuse_answers: bool = True
     answer_without_sources: str | None = None
+    accept_finish_reasons: tuple[str, ...] = ()
     store: Store | None = None
 
     def __post_init__(self) -> None:
@@ -110,12 +120,10 @@ class Settings:
         object.__setattr__(self, "partition", Partition.of(self.partition))
         if type(self.concurrency) is not int or self.concurrency < 1:
             raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
-        if not isinstance(self.limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"limits is {self.limits!r}; give Limits(replays=...)")
-        if not isinstance(self.noise, Noise):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"noise is {self.noise!r}; give Noise(samples=...)")
-        if not isinstance(self.store, (Store, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"store is {self.store!r}; give Store(url, namespace)")
+        object.__setattr__(self, "limits", Limits.of(self.limits))
+        object.__setattr__(self, "noise", Noise.of(self.noise))
+        object.__setattr__(self, "store", Store.of(self.store))
+        _one_of("false_condition", self.false_condition, ("warn", "error"))
         if not isinstance(self.answer_without_sources, (str, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
                 f"answer_without_sources is {self.answer_without_sources!r}; give a str, or None"
@@ -124,6 +132,7 @@ class Settings:
             # A string such as "no" would be taken for a yes.
             if type(getattr(self, name)) is not bool:
                 raise InvalidInput(f"{name} is {getattr(self, name)!r}; give True or False")
+        object.__setattr__(self, "accept_finish_reasons", checked_reasons(self.accept_finish_reasons))
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))
         object.__setattr__(self, "retries", Retries.of(self.retries))
@@ -197,15 +206,31 @@ class Settings:
         return Partition.of(self.partition)
 
     @classmethod
-    def of(cls, settings: "Settings | None", overrides: SettingsFields) -> "Settings":
-        """Settings with some fields replaced. Raises InvalidInput for a name that is no field."""
+    def of(
+        cls,
+        settings: "Settings | None",
+        overrides: SettingsFields,
+        beside: Callable[..., object] | None = None,
+    ) -> "Settings":
+        """Returns settings with some fields replaced.
+
+        ``beside``: the function that was called with these fields, and what else it takes. Raises
+        InvalidInput for a name that is no field.
+        """
         if not isinstance(settings, (cls, type(None))):
             raise InvalidInput(f"settings is {type(settings).__name__}; give Settings(...)")
         known = {known.name for known in fields(cls)}
         for name in overrides:
             if name not in known:
-                raise InvalidInput(f"{name!r} is not a setting; known are {', '.join(sorted(known))}")
+                others = () if beside is None else keywords_of(beside)
+                raise InvalidInput(unknown_name(name, "setting", {*known, *others}))
         return replace(settings or cls(), **cast("dict[str, Any]", overrides))
+
+    def accepting(self, *, length: bool) -> "Settings":
+        """Returns these settings; with ``length``, replies cut off at a length limit count as well."""
+        if not length or "length" in self.accept_finish_reasons:
+            return self
+        return replace(self, accept_finish_reasons=(*self.accept_finish_reasons, "length"))
 
     @property
     def kinds(self) -> tuple[RuleKind, ...]:
@@ -223,6 +248,25 @@ class Settings:
         """The fields, nested ones as dicts too."""
         told = asdict(replace(self, store=None))
         return {**told, "store": None if self.store is None else self.store.as_dict()}
+
+
+def showing_settings(function: Function) -> Function:
+    """Returns a function as it is, whose signature names every field that ``**fields`` takes."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())[:-1]
+    defaults = Settings()
+    of_fields = [
+        inspect.Parameter(
+            known.name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, known.name)
+        )
+        for known in fields(Settings)
+        if known.name not in {each.name for each in parameters}
+    ]
+    shown = signature.replace(
+        parameters=[*parameters, *of_fields, list(signature.parameters.values())[-1]]
+    )
+    function.__signature__ = shown  # pyright: ignore[reportFunctionMemberAccess] -- how inspect is told
+    return function
 
 
 def _positive(name: str, seconds: float | None) -> None:

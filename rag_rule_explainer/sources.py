@@ -1,13 +1,14 @@
 """Sources, and the only way from a mask to what the application is shown."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
+from .given import Given, names, taken_apart
 from .lattice import Lattice, Mask
 
 MOST_SOURCES = 10_000
@@ -49,6 +50,19 @@ def _digest(identity: str, text: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+class FrameworkDocument(Protocol):
+    """A document of LangChain, or a node of LlamaIndex, with or without its score."""
+
+    @property
+    def metadata(self) -> Any:
+        """What is known of it beside its text."""
+        ...
+
+
+SourceLike: TypeAlias = Source | str | Mapping[str, Any] | FrameworkDocument
+"""What callers may give as a source."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceSet:
     """The retrieved sources in the order in which the application shows them to its model.
@@ -87,12 +101,13 @@ class SourceSet:
     @classmethod
     def of(
         cls,
-        sources: "Iterable[Source | str]",
+        sources: "Iterable[SourceLike]",
         pinned: Iterable[str] = (),
         tied_from: float | None = None,
     ) -> "SourceSet":
-        """The sources as a set; plain texts are named D1, D2, … by their place. ``tied_from``: texts at
-        least so alike are tied, if any are to be.
+        """Returns the sources as a set. Texts, dicts with a "text" or a "page_content", and documents of
+        LangChain or LlamaIndex are taken as they are; what has no name is D1, D2, … by its place.
+        ``tied_from``: texts at least so alike are tied, if any are to be.
 
         Raises InvalidInput for no sources at all, an empty id, an id used twice, a pinned id that is
         none of theirs, or nothing left to explain by.
@@ -101,7 +116,7 @@ class SourceSet:
             raise InvalidInput("sources is one string; pass a list with a Source for each document")
         if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
-        named = tuple(_named(source, place) for place, source in enumerate(sources, start=1))
+        named = _named(tuple(sources))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")
         alone = cls(named, _pinned(pinned, tuple(source.id for source in named)))
@@ -233,13 +248,21 @@ def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     return pinned
 
 
-def _named(source: "Source | str", place: int) -> Source:
-    if isinstance(source, Source):
-        return source
-    if isinstance(source, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        return Source(f"D{place}", source)
-    raise InvalidInput(
-        f"source {place} is a {type(source).__name__}; pass Source(id, text) or a plain string"
+def _named(given: Sequence[object]) -> tuple[Source, ...]:
+    parts = [
+        Given(each.text, each.id, each.metadata) if isinstance(each, Source) else taken_apart(each)
+        for each in given
+    ]
+    for place, (source, part) in enumerate(zip(given, parts, strict=True), start=1):
+        if part is None:
+            raise InvalidInput(
+                f"source {place} is a {type(source).__name__}; pass Source(id, text), a plain string, a "
+                'dict such as {"id": "D1", "text": "..."}, or a document of LangChain or LlamaIndex'
+            )
+    found = [part for part in parts if part is not None]
+    return tuple(
+        source if isinstance(source, Source) else Source(name, part.text, part.metadata)
+        for source, part, name in zip(given, found, names(found), strict=True)
     )
 
 

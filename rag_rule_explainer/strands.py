@@ -1,5 +1,6 @@
 """A search together with the probes behind it, and what votes have come to."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .lattice import Mask
@@ -19,11 +20,13 @@ class Strand:
 
     Those that break or are unknown are kept before those that hold, which say the least. ``ballots``:
     what votes have come to, by mask, for the base predicate; all strands of one base share them.
+    ``doubt``: says why no verdict can be relied on, in words for a reader; nothing where they can be.
     """
 
     search: RuleSearch
     judging: Judging
     ballots: dict[Mask, Verdict] = field(default_factory=dict[Mask, Verdict])
+    doubt: Callable[[], str] = str
     _telling: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
     _holding: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
 

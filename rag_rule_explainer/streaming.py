@@ -21,6 +21,7 @@ class _Watched:
         self._announcer = Announcer(inquiry.sources, inquiry.settings, inquiry.choice)
         inquiry.announcer = self._announcer
         self._running: asyncio.Task[Explanation] | None = None
+        self._is_interrupted = False
 
     async def next(self) -> News:
         """The next update; after the last one the explanation, or what ended the inquiry is raised."""
@@ -63,6 +64,16 @@ class _Watched:
         """``abort`` on the inquiry's own loop."""
         self.abort()
 
+    def interrupt(self) -> bool:
+        """Asks for nothing more. False where that leaves nothing to wait for, and when it is said
+        again."""
+        again, self._is_interrupted = self._is_interrupted, True
+        return self._inquiry.interrupt() and not again
+
+    async def interrupted(self) -> None:
+        """``interrupt`` on the inquiry's own loop."""
+        self.interrupt()
+
 
 async def astreamed(inquiry: Inquiry) -> AsyncGenerator[News, None]:
     """On the caller's loop."""
@@ -77,14 +88,18 @@ async def astreamed(inquiry: Inquiry) -> AsyncGenerator[News, None]:
 
 def streamed(inquiry: Inquiry) -> Generator[News, None, None]:
     """Blocking; Ctrl-C while it waits is as under ``explain()``."""
-    watched = _Watched(inquiry)
+    watched, news = _Watched(inquiry), None
     try:
-        while not isinstance(news := run_blocking(watched.next(), inquiry.interrupt), Explanation):
-            yield news
-        yield news
+        while not isinstance(news, Explanation):
+            news = run_blocking(watched.next, watched.interrupt)
+            try:
+                yield news
+            except KeyboardInterrupt:
+                # It came here, not to the consumer's own lines: as if it had come while this waited.
+                run_blocking(watched.interrupted)
     except GeneratorExit:
-        run_blocking(watched.close())
+        run_blocking(watched.close)
         raise
     except BaseException:
-        run_blocking(watched.aborted())
+        run_blocking(watched.aborted)
         raise

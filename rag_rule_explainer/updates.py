@@ -103,12 +103,12 @@ class Announcer:
     def _look(self, strand: Strand, probes: int) -> None:
         account, told = self._account(strand), self._told[strand.search.kind]
         claims = strand.search.claims
-        claimed = {claim.antecedent for claim in claims}
+        claimed, rules = {claim.antecedent for claim in claims}, account.rules(claims)
         for claim in claims:
             before, _ = told.get(claim.antecedent, (None, None))
             if claim == before or (before is None and not self._is_ripe(claim, claimed, account)):
                 continue
-            finding = account.finding(claim, claimed)
+            finding = account.finding(claim, rules)
             told[claim.antecedent] = claim, finding
             self._tell(Update(finding, probes))
         self._withdraw(account, told, claimed, probes)

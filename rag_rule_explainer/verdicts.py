@@ -1,9 +1,9 @@
 """What comes back from a replay, and what a predicate says about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import InvalidInput
 from .sources import Source
@@ -43,11 +43,15 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the application answered.
+    """This class holds what the application answered.
+
+    Compared with a str it is its text: ``answer == "20 days"``, ``"20" in answer``,
+    ``answer in {"20 days"}`` and ``str(answer)``.
 
     ``text`` is judged; ``value`` is its structured output where it has one; ``usage`` counts tokens by
     kind, e.g. ``{"input_tokens": 812, "output_tokens": 9}``; ``finish_reason`` is the model's own word
-    for why it stopped; ``note`` says what a reader of the probe should know about how it came about.
+    for why it stopped, and an answer whose word means that it is not whole is not judged; ``note`` says
+    what a reader of the probe should know about how it came about.
     ``models``: the same counts by the model's name, where more is known than their sum.
     ``delivered``: ids of the sources that retrieval handed to the application for it. ``seen``: ids of
     those whose text was recognised in what the model was sent. Both None where nobody watched.
@@ -61,6 +65,25 @@ class Answer:
     delivered: tuple[str, ...] | None = None
     seen: tuple[str, ...] | None = None
     models: Mapping[str, Mapping[str, int]] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.text == other
+        if not isinstance(other, Answer):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _FIELDS_OF_AN_ANSWER)
+
+    # A text that is equal to it has the same hash, so that it is found in a set of texts.
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __contains__(self, text: object) -> bool:
+        if not isinstance(text, str):
+            raise TypeError(f"an answer is searched for a str, not {type(text).__name__}")
+        return text in self.text
+
+    def __str__(self) -> str:
+        return self.text
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
@@ -85,6 +108,9 @@ class Answer:
         return given
 
 
+_FIELDS_OF_AN_ANSWER = tuple(each.name for each in fields(Answer))
+
+
 def plain(text: str) -> str:
     """The text as a str, whatever its subclass adds. Runs no code of the subclass."""
     return str.__str__(text)
@@ -95,11 +121,13 @@ def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
     return {kind: count for kind, count in (usage or {}).items() if type(count) is int}
 
 
-class Case(NamedTuple):
-    """What a predicate judges: an answer beside the baseline's, and the sources it was given.
+@dataclass(frozen=True, slots=True)
+class Case:
+    """This class holds what a predicate judges: an answer, the baseline's, and the sources it was given.
 
     ``kept`` are the sources shown, in order; ``sources`` all of which they are a choice, empty where
-    nobody says.
+    nobody says. Compared with a str, a case is the text of its answer: ``case == "20 days"``,
+    ``"20" in case``, ``case in {"20 days"}`` and ``str(case)``.
     """
 
     question: str
@@ -107,3 +135,23 @@ class Case(NamedTuple):
     answer: Answer
     kept: tuple[Source, ...]
     sources: tuple[Source, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.answer == other
+        if not isinstance(other, Case):
+            return NotImplemented
+        return _parts(self) == _parts(other)
+
+    def __hash__(self) -> int:
+        return hash(self.answer)
+
+    def __contains__(self, text: object) -> bool:
+        return text in self.answer
+
+    def __str__(self) -> str:
+        return self.answer.text
+
+
+def _parts(case: Case) -> tuple[object, ...]:
+    return case.question, case.baseline, case.answer, case.kept, case.sources

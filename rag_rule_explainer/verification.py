@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from .explanation import Explanation
 from .printable import printable, shortened
-from .records import Finding, Witness, joined, named_units, phrase
+from .records import JUDGED_TOGETHER, TOGETHER, Finding, Witness, joined, named_units, phrase
 from .rules import RuleKind
 
 
@@ -27,7 +27,7 @@ class Verification:
         """The rule with its evidence, unless it was seen to break or its own subset not to hold.
 
         *Proved* where every subset that it speaks about was seen to hold, *unverified* where the trial
-        ended before it was decided.
+        ended before it was decided, and where the judge saw several answers at once.
         """
         return next(iter(self.explanation.rules), None)
 
@@ -67,6 +67,9 @@ class Verification:
     def _why_undecided(self) -> str:
         left_open = self.explanation.unresolved
         if not left_open:
-            return self.explanation.stop_reason
+            found = self.finding
+            held = found is not None and found.observed == found.applicable
+            together = held and JUDGED_TOGETHER in self.explanation.warnings
+            return TOGETHER if together else self.explanation.stop_reason
         subsets = "1 subset has" if len(left_open) == 1 else f"{len(left_open)} subsets have"
         return f"{subsets} no verdict: {left_open[0].reason}"

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# The machines are shared: how long one example takes says nothing.
-settings.register_profile("shared", deadline=None)
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "shared")
+# The machines are shared: how long one example takes says nothing.
+_usual = settings(deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("few", _usual, max_examples=20)
+settings.register_profile("all", _usual, max_examples=100)
 
 # Every client of a model endpoint reads the certificates of all the world, which takes longer than what
 # most tests ask of it; here they speak to loopback only, and not encrypted. A folder without any:
@@ -40,6 +40,30 @@ def pytest_xdist_auto_num_workers() -> int:
     return (len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1) + 1
 
 
+def _without(mark: str, config: pytest.Config) -> bool:
+    return f"not {mark}" in config.option.markexpr
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fast runs draw few examples; every other run draws all of them."""
+    settings.load_profile("few" if _without("slow", config) else "all")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where slow tests run, those with drawn examples run as well, whose fast run draws few."""
+    if not _without("slow", config):
+        for item in items:
+            by_hypothesis = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+            if by_hypothesis or item.get_closest_marker("drawn"):
+                item.add_marker(pytest.mark.slow)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """No benchmark is read, nor all that it imports, where none is to run."""
+    return True if collection_path.name == "benchmarks" and _without("benchmark", config) else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported for all tests is looked at once, not by every later collection of garbage."""
@@ -47,12 +71,14 @@ def pytest_collection() -> Generator[None, object, object]:
     collected = yield
     gc.collect()
     gc.freeze()
+    # What the tests leave is mostly young and small: looked at less often, it is as gone, and for less.
+    gc.set_threshold(20_000, 20, 50)
     gc.enable()
     return collected
 
 
-@pytest.fixture(autouse=True)
-def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def only_loopback() -> Iterator[None]:
     """No test talks to anything but this machine."""
     connect = socket.socket.connect
 
@@ -63,7 +89,9 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise PermissionError(f"a test tried to reach {host}; only loopback is allowed")
         connect(self, address)
 
-    monkeypatch.setattr(socket.socket, "connect", guarded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded)
+        yield
 
 
 @pytest.fixture

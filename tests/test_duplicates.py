@@ -103,7 +103,7 @@ def test_a_thousand_texts_take_no_time_to_speak_of() -> None:
 
     # The hard case: each is near to each.
     many = {str(n): f"{variant(n)} {n // 150}" for n in range(1000)}
-    began = time.process_time()
+    began = time.thread_time()
     (tie,) = near_duplicates(many, SIMILARITY)
-    assert time.process_time() - began < 5
+    assert time.thread_time() - began < 5
     assert len(tie.sources) == 1000

@@ -562,7 +562,7 @@ Bad = Callable[[], object]
         (lambda: Explainer(lambda _q, _s: 3).explain("?", ["a"]), "give a str"),  # type: ignore[arg-type]
         (lambda: Limits(replays=0), "at least 1"),
         (lambda: Limits(replays="9"), "at least 1"),  # type: ignore[arg-type]
-        (lambda: Explainer(answering(), limits=100), r"Limits\("),  # type: ignore[arg-type]
+        (lambda: Explainer(answering(), limits="100"), r"Limits\("),  # type: ignore[arg-type]
         (lambda: Explainer(answering(), concurrency="8"), "whole number"),  # type: ignore[arg-type]
         (lambda: Explainer(answering(), settings={}), r"Settings\("),  # type: ignore[arg-type]
         (lambda: Source(1, "x"), "id of a source"),  # type: ignore[arg-type]
@@ -677,7 +677,6 @@ def test_the_repr_of_an_explanation_is_short() -> None:
         ({"pinned": None}, "pinned is None"),
         ({"pinned": [["D1"]]}, "pinned names .*a list"),
         ({"replay": "chain"}, "replay is 'chain'"),
-        ({"judge": 5}, "judge is 5"),
         ({"progress": 5}, "progress is 5"),
         ({"question": None}, "the question is NoneType"),
     ],

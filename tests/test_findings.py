@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import Explainer, Explanation, RuleKind, Source, equals
 from rag_rule_explainer.testing import ScriptedReplay
+from tests.drawing import examples
 
 Ids = frozenset[str]
 SIZE = 4
@@ -44,7 +45,7 @@ def valid(table: dict[Ids, bool], kind: RuleKind) -> set[Ids]:
 
 @pytest.mark.parametrize("miner", ["exact", "exhaustive"])
 @given(table=tables)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_rules_witnesses_and_counterfactuals_by_definition(miner: str, table: dict[Ids, bool]) -> None:
     explanation = explained(table, miner)
     for kind in RuleKind:
@@ -72,7 +73,7 @@ def test_rules_witnesses_and_counterfactuals_by_definition(miner: str, table: di
 
 
 @given(table=tables)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_rules_and_counterfactual_removals_are_each_others_minimal_hitting_sets(
     table: dict[Ids, bool],
 ) -> None:
@@ -91,7 +92,7 @@ def hitting_sets(family: set[Ids]) -> set[Ids]:
 
 
 @given(table=tables)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_importance_is_given_for_every_source_of_a_finished_search(table: dict[Ids, bool]) -> None:
     explanation = explained(table)
     for kind in RuleKind:

@@ -30,6 +30,7 @@ from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement, SourceSet
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
+from tests.drawing import examples
 
 Rules = set[tuple[RuleKind, frozenset[str]]]
 Shown = Iterable[str]
@@ -103,7 +104,7 @@ def cases(draw: st.DrawFn) -> tuple[list[str], str, Callable[[frozenset[str]], b
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_rules_are_those_over_units(case: tuple[list[str], str, Any]) -> None:
     groups, pinned, holds = case
     sources = given_sources(*groups, *pinned)
@@ -124,7 +125,7 @@ def test_rules_are_those_over_units(case: tuple[list[str], str, Any]) -> None:
 
 
 @given(cases())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_sampled_and_grouped_rules_are_rules_over_units(case: tuple[list[str], str, Any]) -> None:
     groups, _, holds = case
     sources = given_sources(*groups)
@@ -164,7 +165,7 @@ def test_a_rule_says_what_is_tied() -> None:
     )
     assert (rule.proved, rule.minimal, rule.applicable) == (True, True, 64)
     assert str(explanation.counterfactuals[0]).startswith(
-        "removing D2 (with its near-duplicates D7 and D9) flips the outcome"
+        "from all sources, removing D2 (with its near-duplicates D7 and D9) flips the outcome"
     )
     assert explanation.miner.reason == "9 sources, with near-duplicates tied 7, at most 128 probes"
     assert (

@@ -37,6 +37,7 @@ from rag_rule_explainer.probing.prober import Prober
 from rag_rule_explainer.probing.shelf import Shelf
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement
+from tests.drawing import examples
 
 Holds = Callable[[Collection[str]], bool]
 BORDER = Noise(samples=9)
@@ -324,7 +325,7 @@ class TestConfidence:
         with pytest.raises(TooManySources, match="at most 12 sources"):
             explained(Noisy(pair), Noise(min_confidence=0.9), size=13)
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(st.integers(0, 2**16 - 1), st.sampled_from([0.5, 0.7, 0.9]))
     def test_its_rules_are_those_of_the_definition(self, function: int, share: float) -> None:
         names = ("D1", "D2", "D3", "D4")
@@ -347,8 +348,9 @@ class TestConfidence:
 
 
 def test_noise_is_a_setting() -> None:
+    assert Explainer(Noisy(pair), noise=9).settings.noise == Noise(9)
     with pytest.raises(InvalidInput, match=r"Noise\(samples"):
-        Explainer(Noisy(pair), noise=9)  # type: ignore[arg-type]
+        Explainer(Noisy(pair), noise="9")  # type: ignore[arg-type]
 
 
 def test_an_explanation_with_votes_survives_json() -> None:
@@ -411,6 +413,7 @@ class TestCorners:
             assert (rule.sources, rule.claim) == ((), "voted")
             assert explanation.complete
 
+    @pytest.mark.waits
     async def test_one_answer_that_comes_after_the_vote_changes_nothing(self) -> None:
         voted, told = asyncio.Event(), 0
 

@@ -51,6 +51,15 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         rag_rule_explainer.Explaner  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_a_search_without_a_store_loads_no_sqlalchemy() -> None:
+    code = (
+        "import sys; from rag_rule_explainer import Explainer; "
+        "Explainer(lambda question, sources: 'yes').explain('?', ['a']); "
+        "print('sqlalchemy' in sys.modules)"
+    )
+    assert python(code).strip() == "False"
+
+
 @pytest.mark.parametrize("name", ["", ".Explainer", ".Explanation", ".contains", ".diff"])
 def test_importing_loads_no_framework(name: str) -> None:
     code = f"import rag_rule_explainer, sys; rag_rule_explainer{name or '.Source'}; print(*sys.modules)"

@@ -1,12 +1,20 @@
 """Nothing that goes through printable can do more than stand on its line."""
 
+import pickle
+import re
+import time
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.printable import amount, printable, shortened
+from rag_rule_explainer import BaselineFailed, InvalidInput
+from rag_rule_explainer.predicates import JudgeFailed
+from rag_rule_explainer.printable import amount, plain_id, printable, shortened, without_secrets
+from rag_rule_explainer.probing.judging import described
+from rag_rule_explainer.probing.replaying import UnusableReply
+from rag_rule_explainer.probing.reply import Reply
 
 JOINERS = "\u200c\u200d"
 HARMFUL = st.characters(categories=("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"), exclude_characters=JOINERS)
@@ -100,3 +108,103 @@ def test_amounts_that_nobody_would_read_are_powers_of_two(
     number: float, decimals: int, said: str
 ) -> None:
     assert amount(number, decimals) == said
+
+
+SECRETS = [
+    ("Incorrect API key provided: sk-proj-abc123DEF456ghi789. You can find", "abc123"),
+    ("Incorrect API key provided: sk-abcd************wxyz. You can", "wxyz"),
+    ("invalid x-api-key: sk-ant-api03-AbCdEf0123456789", "AbCdEf"),
+    ("Incorrect API key provided: 9f8e7d6c5b4a39281706", "9f8e7d"),
+    ("headers: {'Authorization': 'Bearer abcdef0123456789'}", "abcdef0"),
+    ("401 for Authorization: Basic dXNlcjpwYXNzd29yZDE=", "dXNlcj"),
+    ("GET https://api.x.com/v1?key=AbCdEf&model=m failed", "AbCdEf"),
+    ("GET https://api.x.com/v1?model=m&api_key=hunter failed", "hunter"),
+    ("Client(api_key='hunter-two', model='m')", "hunter"),
+    ("cannot connect to postgresql://me:p@ss/w0rd@host:5432/db", "w0rd"),
+    ("proxy http://user:hunter2@proxy:8080 refused", "hunter2"),
+    ("The security token AKIAIOSFODNN7EXAMPLE is invalid", "IOSFODNN7"),
+    ("aws_secret_access_key=wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "wJalr"),
+    ("API key not valid: AIzaSyA1234567890abcdefghijklmnopqrstu", "SyA123"),
+    ("token eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJSM expired", "SflKxw"),
+    ('{"password": "correct-horse-7"}', "horse"),
+    ("gsk_abcdefghij0123456789 is not known", "abcdefghij"),
+]
+
+
+class TestSecrets:
+    @pytest.mark.parametrize(("text", "secret"), SECRETS)
+    def test_what_looks_like_a_key_is_masked(self, text: str, secret: str) -> None:
+        assert secret in text
+        shown = without_secrets(text)
+        assert secret not in shown
+        assert "***" in shown
+        assert without_secrets(shown) == shown
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "RateLimitError: 429, try again in 20 s (max_tokens=256)",
+            "GET https://api.x.com:443/v1/models?limit=20 failed",
+            "Bearer authentication is needed, or basic authentication",
+            "check the user and the password; see risk-taking and desk-based work",
+            "no API key was given: set the environment variable OPENAI_API_KEY",
+            "KeyError: 'token'; the key is: wrong",
+            "mail to me@example.com, see http://example.com/@user",
+        ],
+    )
+    def test_other_texts_stay_as_they_are(self, text: str) -> None:
+        assert without_secrets(text) == text
+
+    @pytest.mark.parametrize(
+        "part", ["sk-", "://h:", "api key: ", "Bearer ", "password=", "eyJa", "?key="]
+    )
+    def test_a_long_text_takes_no_long_time(self, part: str) -> None:
+        text = part * (200_000 // len(part))
+        started = time.thread_time()
+        without_secrets(text)
+        assert time.thread_time() - started < 20  # a tenth of one; without care, minutes
+
+    def test_errors_of_this_package_mask_what_they_repeat(self) -> None:
+        said = "failed: Incorrect API key provided: sk-abcdef123456"
+        for error in (BaselineFailed(said), InvalidInput(said), UnusableReply(said), JudgeFailed(said)):
+            assert "abcdef" not in str(error)
+        assert "abcdef" not in described(ValueError(said))
+        assert "abcdef" not in Reply(None, cause=UnusableReply(said)).error
+        assert "abcdef" not in str(pickle.loads(pickle.dumps(BaselineFailed(said))))  # noqa: S301
+
+
+class TestIds:
+    @pytest.mark.parametrize(
+        "identity",
+        ["D1", "trial-2023.pdf", "docs/guide.md#3", "https://x.org/a?b=c&d=%20", "東京", "ÄÖ_1"],
+    )
+    def test_plain_ones_stand_as_they_are(self, identity: str) -> None:
+        assert plain_id(identity) == identity
+
+    @pytest.mark.parametrize(
+        ("identity", "shown"),
+        [
+            ("", '""'),
+            ("annual report.pdf", '"annual report.pdf"'),
+            ("D1 is retained [proved on all 4 subsets]", '"D1 is retained [proved on all 4 subsets]"'),
+            ('D1" is retained, "x', r'"D1\" is retained, \"x"'),
+            ('D1\\" is retained', r'"D1\\\" is retained"'),
+            ("D1,", '"D1,"'),
+            ("D1\u00a0is", '"D1 is"'),
+            ("D1\n- whenever", '"D1 - whenever"'),
+            ("\x1b[31m", r'"\x1b[31m"'),
+            ("D1\u200c", '"D1\u200c"'),
+        ],
+    )
+    def test_others_are_quoted(self, identity: str, shown: str) -> None:
+        assert plain_id(identity) == shown
+
+    @given(TEXTS)
+    def test_nothing_leaves_its_quotes(self, identity: str) -> None:
+        shown = plain_id(identity)
+        if shown.startswith('"'):
+            inner = re.sub(r"\\.", "", shown[1:-1])
+            assert '"' not in inner
+            assert not inner.endswith("\\")
+        else:
+            assert not set(shown) & set(" ,;[](){}'\"")

@@ -1,12 +1,12 @@
 """What an explanation tells of its progress, and that it always tells its end."""
 
 import asyncio
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -21,6 +21,7 @@ from rag_rule_explainer import (
     contains,
 )
 from rag_rule_explainer.testing import ScriptedReplay
+from tests.interrupting import stops
 
 
 def sources(count: int) -> list[Source]:
@@ -97,6 +98,7 @@ class TestEnd:
             )
         assert ends_once(reports)
 
+    @pytest.mark.waits
     def test_after_a_cancellation(self) -> None:
         reports: list[ProgressReport] = []
 
@@ -119,12 +121,15 @@ class TestEnd:
         asyncio.run(main())
         assert ends_once(reports)
 
+    @pytest.mark.waits
     @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a thread")
     def test_after_an_interrupt(self) -> None:
         reports: list[ProgressReport] = []
+        numbers = itertools.count(1)
 
         def replay(_question: str, _kept: Sequence[Source]) -> str:
-            time.sleep(0.02)
+            if next(numbers) > 10:
+                stopped.wait(60)
             return "x"
 
         def progress(report: ProgressReport) -> None:
@@ -136,7 +141,8 @@ class TestEnd:
                 signal.pthread_kill(waiting, signal.SIGINT)
 
         explainer = Explainer(replay, miner="exhaustive", concurrency=1, progress=progress)
-        assert explainer.explain("?", sources(5)).stop_reason == "interrupted"
+        with stops() as stopped:
+            assert explainer.explain("?", sources(5)).stop_reason == "interrupted"
         assert ends_once(reports)
 
 

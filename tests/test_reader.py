@@ -190,10 +190,10 @@ class TestRead:
     )
     def test_long_texts_are_read_in_linear_time(self, piece: str) -> None:
         text = piece * (1_000_000 // len(piece))
-        begun = time.perf_counter()
+        begun = time.thread_time()
         read(text, [text, text + "!"])
         read('Who is A, the a of "a" in March?', [text])
-        assert time.perf_counter() - begun < 20
+        assert time.thread_time() - begun < 20
 
     def test_threads_get_the_same_answers(self) -> None:
         question = "When was the designer of the Orsay Point Lighthouse born"

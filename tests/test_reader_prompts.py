@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.reader import NO_ANSWER, ReadingTask, parse_prompt, qa_prompt
+from tests.drawing import drawn, examples
 
 anything = st.text(st.characters(exclude_categories=()), max_size=200)
 questions = st.sampled_from(("Where was Mira Tolland born?", "How soon?", "In <i>what</i> year?"))
@@ -140,6 +141,7 @@ class TestPromptsOfOthers:
         task = parse_prompt(f"Context:\n{passage}\n\n{ALPHA[0]}\n\nQuestion: Where is Alpha?")
         assert task.passages == (passage, ALPHA[0])
 
+    @drawn
     @pytest.mark.parametrize(
         "piece",
         [
@@ -156,6 +158,7 @@ class TestPromptsOfOthers:
         ids=repr,
     )
     def test_long_prompts_are_parsed_in_linear_time(self, piece: str) -> None:
-        begun = time.perf_counter()
-        parse_prompt(piece * (500_000 // len(piece)) + "\nWhere is Alpha?")
-        assert time.perf_counter() - begun < 20
+        size = examples(500_000)
+        begun = time.thread_time()
+        parse_prompt(piece * (size // len(piece)) + "\nWhere is Alpha?")
+        assert time.thread_time() - begun < size / 25_000

@@ -150,6 +150,7 @@ def test_failures_are_not_stored(store: Store) -> None:
     assert replay.calls[0] == {"D1", "D2"}
 
 
+@pytest.mark.waits
 def test_two_at_once_pay_once(store: Store) -> None:
     calls: list[frozenset[str]] = []
 
@@ -213,6 +214,7 @@ def test_no_password_is_recorded() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.waits
 def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
     """Fifty times kill -9, in the middle of ten explanations."""
     script = Path(__file__).with_name("killing.py")
@@ -226,7 +228,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     assert told["kills"] == 50
-    assert told["in the middle"] >= 25
+    assert told["in the middle"] == 50
     assert told["rules"] == [[["D1", "D3"], ["D1"], ["D3"]]] * 10
     # Whatever had been committed when it was killed was never paid for again.
     assert told["paid twice"] == 0

@@ -33,7 +33,11 @@ from rag_rule_explainer import (
     equals,
 )
 from rag_rule_explainer.storing.opened import close_all
+from rag_rule_explainer.streaming import streamed
 from rag_rule_explainer.testing import ScriptedReplay
+from tests.drawing import drawn, examples
+
+pytestmark = pytest.mark.waits
 
 PAIR = frozenset({"D8", "D44"})
 Rule = tuple[RuleKind, tuple[str, ...]]
@@ -160,6 +164,7 @@ def test_nothing_is_put_to_the_vote_before_the_next_update_is_asked_for() -> Non
         assert len(replay.calls) == paid, update
 
 
+@drawn
 @pytest.mark.parametrize(
     "fields",
     [
@@ -179,7 +184,7 @@ def test_nothing_is_put_to_the_vote_before_the_next_update_is_asked_for() -> Non
     ],
 )
 def test_what_is_told_and_stands_is_what_is_reported(fields: dict[str, Any]) -> None:
-    for seed in range(12):
+    for seed in range(examples(12)):
         draw = random.Random(seed)
         share, failing = draw.choice([0.3, 0.8, 0.95]), draw.choice([0, 0, 0.05])
         answers: dict[frozenset[str], str | Exception] = {}
@@ -351,16 +356,20 @@ def test_ctrl_c_while_it_waits_brings_the_explanation() -> None:
     calls = itertools.count()
 
     def replay(_question: str, shown: Sequence[Source]) -> str:
-        if next(calls) == 40:
+        call = next(calls)
+        if call == 40:
             signal.pthread_kill(main, signal.SIGINT)
-            time.sleep(0.05)
+        while call >= 40 and not inquiry._prober.stop_reason:  # pyright: ignore[reportPrivateUsage]
+            time.sleep(0.001)
         return "yes" if {source.id for source in shown} >= PAIR else "no"
 
-    updates, explanation = parted(list(explainer(replay, rules="retention").stream("?", sources(50))))
+    asked = explainer(replay, rules="retention")
+    inquiry = asked._inquiry("?", sources(50), None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+    updates, explanation = parted(list(streamed(inquiry)))
     assert explanation.stop_reason == "interrupted"
     assert [rule.claim for rule in explanation.rules] == ["unverified"]
     assert standing(updates) == reported(explanation)
-    assert next(calls) <= 50
+    assert next(calls) <= 48
 
 
 class TestOnTheCallersLoop:

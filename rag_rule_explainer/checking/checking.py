@@ -37,9 +37,10 @@ def check_judge(
     to a judge, ``limits`` on what it spends, ``prices``, and the ``store`` in which its judgements are
     looked for and kept; all else is about mining. ``progress``: told how many of how many are judged.
 
-    Identical cases are judged once and counted each time; those on the same question (and truth, and
-    reference) go to the judge together, as few requests as its ``batch`` allows. A case without a verdict
-    is UNKNOWN: it is counted apart, neither right nor wrong. A limit or Ctrl-C leaves the rest UNKNOWN.
+    Identical cases are judged once and counted each time, each in a request of its own. Where the
+    predicate's ``batch`` allows more, those on the same question (and truth, and reference) go to the
+    judge together, in as few requests as can be, and there is a warning. A case without a verdict is
+    UNKNOWN: it is counted apart, neither right nor wrong. A limit or Ctrl-C leaves the rest UNKNOWN.
 
     Raises InvalidInput for no cases, an id that two of them have, and unless there is one predicate.
     """
@@ -53,7 +54,7 @@ def check_judge(
         raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
     trial = Trial(settings or Settings(), progress)
     pairs = [(each, case.case) for each, case in zip(predicates, listed, strict=True)]
-    items = run_blocking(trial.judged(pairs), trial.interrupt)
+    items = run_blocking(lambda: trial.judged(pairs), trial.interrupt)
     return _result(listed, predicates, items, trial)
 
 
@@ -145,6 +146,12 @@ def _condition(predicates: Sequence[Predicate]) -> str:
 
 def _warnings(cases: Sequence[LabelledCase], items: "Sequence[Item]") -> Iterator[str]:
     names = _names(cases)
+    if any(item.judging.rests_on_batches for item in items):
+        yield (
+            "the judge saw several answers at once (batch), and one of them can have told it what to say "
+            "of the others, so these figures may not be its own; leave batch out, and it is asked about "
+            "one answer a request"
+        )
     contradicted = [item for item in items if len({cases[place].label for place in item.places}) > 1]
     if contradicted:
         places = contradicted[0].places

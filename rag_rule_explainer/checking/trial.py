@@ -1,4 +1,4 @@
-"""Labelled cases -> judgements: each distinct one once, and those for a judge together."""
+"""Labelled cases -> judgements: each distinct one once, several in a request where a judge allows it."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterable

@@ -1,9 +1,12 @@
 """The commands."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.exceptions import Abort
+from typing_extensions import override
 
 from ..assuming import Assuming
 from ..version import __version__
@@ -20,11 +23,24 @@ from .stores import store
 from .terminal import print_lines
 from .verify import verify
 
+
+class _Commands(TyperGroup):
+    """This class tells of Ctrl-C, which Typer would end with its code alone."""
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Abort from interrupt
+
+
 app = typer.Typer(
     name="rag-rules",
+    cls=_Commands,
     help="Explain the answers of a RAG application by rules over its retrieved sources.",
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(store)
 app.add_typer(experiment)

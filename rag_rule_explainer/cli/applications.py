@@ -53,6 +53,7 @@ def application_explainer(
 ) -> Any:
     """The RuleExplainer for an application. Raises InvalidInput for what is none."""
     predicate, omission = predicates
+    bound = request.recording.replay_bound
     return integration.explainer(
         application,
         str(request.subject.app),
@@ -63,6 +64,8 @@ def application_explainer(
         scope=request.recording.scope,
         on_new_query=request.recording.on_new_query,
         on_no_retrieval=request.recording.on_no_retrieval,
+        ignore=request.recording.ignore or (),
+        **({} if bound is None else {"replay_bound": bound}),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
+from ..naming import did_you_mean
 from ..predicates import (
     Judge,
     Predicate,
@@ -32,20 +33,23 @@ _JUDGEABLE = ("judged", "consistent-with", "same-answer")
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The judge that was named, the file's text it is to refer to, and how many opinions it gives."""
+    """The judge that was named, the file's text it is to refer to, how many opinions it gives on an
+    answer, and on how many answers at once."""
 
     judge: Judge
     reference: str | None = None
     samples: int = 1
+    batch: int = 1
 
     def predicate(self, name: str, text: str) -> Predicate:
         """That of the name, decided by the judge."""
+        samples, batch = self.samples, self.batch
         if name == "judged":
-            return judged(text, self.judge, self.reference, judge_samples=self.samples)
+            return judged(text, self.judge, self.reference, judge_samples=samples, batch=batch)
         if name == "consistent-with":
-            return consistent_with(text, judge=self.judge, judge_samples=self.samples)
+            return consistent_with(text, judge=self.judge, judge_samples=samples, batch=batch)
         overlap = _overlap(text) if text else None
-        return same_answer(overlap=overlap, judge=self.judge, judge_samples=self.samples)
+        return same_answer(overlap=overlap, judge=self.judge, judge_samples=samples, batch=batch)
 
 
 def needs_judge(written: str | None) -> bool:
@@ -141,5 +145,6 @@ def parsed(written: str, bench: Bench | None = None) -> Predicate:
     if name == "judged" and colon:
         raise InvalidInput(f"{written!r} needs a judge; name a model with --judge-model")
     if not colon or name not in _WITH_TEXT:
-        raise InvalidInput(f"{written!r} is not a predicate; write {SYNTAX}")
+        near = did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
+        raise InvalidInput(f"{written!r} is not a predicate; {near}write {SYNTAX}")
     return _WITH_TEXT[name](text)

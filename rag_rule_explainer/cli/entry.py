@@ -1,9 +1,12 @@
 """How ``rag-rules`` is entered, and how any error ends: one line, exit code 2."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 from typer.exceptions import Abort, TyperException
+from typer.main import get_command
 
 from ..errors import RagRuleError
 from ..printable import shortened
@@ -15,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff``
     and ``verify`` say."""
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = _command()(args=arguments, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(str(error), 1200)}")
         sys.exit(2)
@@ -26,6 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say("rag-rules: interrupted")
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@cache  # made of the signatures of all commands, which takes longer than most of what a command does
+def _command() -> Callable[..., Any]:
+    return get_command(app)
 
 
 def _told(error: TyperException) -> str:

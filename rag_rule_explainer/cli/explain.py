@@ -1,6 +1,7 @@
 """``rag-rules explain``: one question, sources or an application, and the rules of the answer."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -12,7 +13,7 @@ import typer
 from ..assuming import Assuming
 from ..choosing import choose, choose_to_verify
 from ..display import ProgressBar
-from ..errors import BaselineFailed, InvalidInput
+from ..errors import BaselineFailed, ConditionFalse, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
@@ -42,9 +43,24 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 
 def explain(request: Request, settings: Settings) -> None:
     """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
-    explanation = asked(request, settings)
+    explanation = _asked_of_a_true_condition(request, settings)
     show(explanation, as_json=request.json)
     said_of(explanation, settings)
+
+
+def _asked_of_a_true_condition(request: Request, settings: Settings) -> Explanation:
+    """The explanation; where the condition is not true of the answer, only after a yes."""
+    if request.asking.yes:
+        return asked(request, settings)
+    try:
+        return asked(request, replace(settings, false_condition="error"))
+    except ConditionFalse as false:
+        if not _is_asked():
+            raise
+        say(false.told)
+        if not typer.confirm("Look for rules all the same?", err=True):
+            raise InvalidInput("nothing else was asked; give another --predicate") from false
+        return asked(request, settings)
 
 
 def asked(request: Request, settings: Settings, rule: NamedRule | None = None) -> Any:
@@ -96,12 +112,16 @@ def _of_sources(
         replay = offline_replay
     else:
         replay = chat_model_replay(
-            request.asking.model, request.asking.base_url, request.asking.temperature
+            request.asking.model,
+            request.asking.base_url,
+            request.asking.temperature,
+            request.asking.key,
         )
         replays = choice.worst_case(units)
         # A cap counts retries too.
         retries = 0 if replays == choice.limits.replays else Retries.of(settings.retries).most
         _agree_on_cost(replays, retries, yes=request.asking.yes)
+    settings = _with_a_namespace(settings, request)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
@@ -204,10 +224,28 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
     say(f"at most {amount(replays)} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:
         return
-    if not (sys.stdin and sys.stdin.isatty()):
+    if not _is_asked():
         raise InvalidInput(f"more than {ASK_ABOVE} replays need a yes; pass --yes to agree in a script")
     if not typer.confirm("Go on?", err=True):
         raise InvalidInput("nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays")
+
+
+def _with_a_namespace(settings: Settings, request: Request) -> Settings:
+    """A store without a namespace is given one that says all that answers to sources depend on."""
+    store, asking = settings.store, request.asking
+    if store is None or store.namespace is not None:
+        return settings
+    place = asking.base_url or os.environ.get("OPENAI_BASE_URL") if asking.model else None
+    temperature = None if asking.temperature is None else f"temperature {asking.temperature:g}"
+    parts = (asking.model or "offline reader", place, temperature)
+    namespace = ", ".join(part for part in parts if part)
+    say(f"answers are stored under the namespace {namespace!r}")
+    return replace(settings, store=replace(store, namespace=namespace))
+
+
+def _is_asked() -> bool:
+    """True iff somebody sits at a terminal."""
+    return bool(sys.stdin and sys.stdin.isatty())
 
 
 def _without_answer(request: Request, error: BaselineFailed) -> BaselineFailed:
@@ -215,7 +253,7 @@ def _without_answer(request: Request, error: BaselineFailed) -> BaselineFailed:
     place = f" at {asking.base_url}" if asking.base_url else ""
     return BaselineFailed(
         f"the model {asking.model}{place} does not answer; check that its endpoint is up, and --model, "
-        f"--base-url and {KEY}: {described(error.__cause__ or error)}"
+        f"--base-url and {asking.key or KEY}: {described(error.__cause__ or error)}"
     )
 
 

@@ -21,6 +21,7 @@ from .labels import load_labels
 from .options import (
     Json,
     JudgeBaseUrl,
+    JudgeBatch,
     JudgeModel,
     JudgeSamples,
     MaxCost,
@@ -79,6 +80,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     judge_model: JudgeModel = None,
     judge_base_url: JudgeBaseUrl = None,
     judge_samples: JudgeSamples = 1,
+    judge_batch: JudgeBatch = 1,
     reference: Fallback = None,
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
@@ -108,7 +110,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
         retries=retries,
         store=parsed_store(store, namespace),
     )
-    options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference)
+    options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
     options.check((predicate,))
     cases = load_labels(labels, _needed(predicate))
     bench = options.bench(options.judge())

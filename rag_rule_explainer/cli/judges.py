@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..errors import InvalidInput
 from ..predicates import Judge
+from ..predicates.judge.jury import ALONE
 from .conditions import Bench, may_be_judged, needs_judge
 from .models import chat_model_judge
 from .sources import read
@@ -19,6 +20,7 @@ class JudgeOptions:
     base_url: str | None = None
     samples: int = 1
     reference: Path | None = None
+    batch: int = ALONE
 
     def check(self, written: Iterable[str | None]) -> None:
         """Raises InvalidInput for options that nothing in these predicates has a use for."""
@@ -26,6 +28,7 @@ class JudgeOptions:
         options = {
             "--judge-base-url": self.base_url is not None,
             "--judge-samples": self.samples != 1,
+            "--judge-batch": self.batch != ALONE,
             "--reference": self.reference is not None,
         }
         for option, is_given in options.items():
@@ -49,4 +52,4 @@ class JudgeOptions:
             return None
         expected = "give --reference a text file that the criterion refers to"
         reference = None if self.reference is None else read(self.reference, expected)
-        return Bench(judge, reference, self.samples)
+        return Bench(judge, reference, self.samples, self.batch)

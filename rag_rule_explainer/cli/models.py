@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pydantic import SecretStr
+
 from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge, JudgeRequest
 from ..probing.replaying import Replay
@@ -20,16 +22,23 @@ def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
     return Answer(read(question, [source.passage for source in sources]))
 
 
-def chat_model_replay(name: str, base_url: str | None, temperature: float | None) -> Replay:
-    """A replay by ``ChatOpenAI``. Raises MissingExtra without it, InvalidInput without a key."""
+def chat_model_replay(
+    name: str, base_url: str | None, temperature: float | None, key: str | None = None
+) -> Replay:
+    """Returns a replay by ``ChatOpenAI``; ``key``: the variable that its key is in, if not the usual one.
+
+    Raises MissingExtra without it, InvalidInput without a key.
+    """
     try:
         from langchain_openai import ChatOpenAI  # late: optional, and a second to import
         from langchain_rag_rule_explainer import chat_replay
     except ImportError as error:
         raise MissingExtra.naming("openai", "--model") from error
-    _check_key()
+    said = _key_in(key or KEY)
     # What fails is tried again by whoever counts it.
-    model = ChatOpenAI(model=name, base_url=base_url, temperature=temperature, max_retries=0)
+    model = ChatOpenAI(
+        model=name, base_url=base_url, api_key=said, temperature=temperature, max_retries=0
+    )
     return chat_replay(model)
 
 
@@ -40,9 +49,8 @@ def chat_model_judge(name: str, base_url: str | None) -> Judge:
         from langchain_rag_rule_explainer import judge_of
     except ImportError as error:
         raise MissingExtra.naming("openai", "--judge-model") from error
-    _check_key()
     # As above.
-    return judge_of(ChatOpenAI(model=name, base_url=base_url, max_retries=0))
+    return judge_of(ChatOpenAI(model=name, base_url=base_url, api_key=_key_in(KEY), max_retries=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,8 @@ class UnaskedJudge:
         raise AssertionError(f"{self.judge_name} was to be named only")
 
 
-def _check_key() -> None:
-    if not os.environ.get(KEY):
-        raise InvalidInput(f"{KEY} is not set; export it (any value will do for a local endpoint)")
+def _key_in(variable: str) -> SecretStr:
+    key = os.environ.get(variable)
+    if not key:
+        raise InvalidInput(f"{variable} is not set; export it (any value will do for a local endpoint)")
+    return SecretStr(key)

@@ -55,6 +55,21 @@ ScopeOption = Annotated[
 NewQuery = Annotated[
     OnNewQuery | None, typer.Option(help="What a replay gets that asks what the baseline did not.")
 ]
+Ignored = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="REGEX",
+        help="What may differ in model requests from run to run, such as a request number; repeatable.",
+    ),
+]
+ReplayBound = Annotated[
+    float | None,
+    typer.Option(
+        metavar="N",
+        help="A replay may make N times the application's own model requests, tool calls and steps "
+        "5 by default.",
+    ),
+]
 NoRetrieval = Annotated[OnNoRetrieval, typer.Option(help="Whether a replay may retrieve nothing.")]
 RuleIds = Annotated[
     list[str],
@@ -66,7 +81,9 @@ KindOption = Annotated[
 ]
 Sources = Annotated[
     Path | None,
-    typer.Option(metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, or a folder of texts."),
+    typer.Option(
+        metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, a folder of texts, or - for stdin."
+    ),
 ]
 TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
 Predicate = Annotated[str, typer.Option(metavar="P", help=f"The condition: {unstyled(SYNTAX)}.")]
@@ -80,6 +97,13 @@ JudgeModel = Annotated[
 ]
 JudgeBaseUrl = Annotated[str | None, typer.Option(help="The judge's endpoint.")]
 JudgeSamples = Annotated[int, typer.Option(min=1, help="Opinions on one answer; the majority counts.")]
+JudgeBatch = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Answers in one request; of several, one may speak for the others, so nothing is proved.",
+    ),
+]
 Reference = Annotated[
     Path | None, typer.Option(metavar="FILE", help="What the criterion of judged:TEXT refers to.")
 ]
@@ -151,7 +175,10 @@ MaxRules = Annotated[
 Model = Annotated[
     str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {KEY}.")
 ]
-BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint.")]
+KeyVariable = Annotated[
+    str | None, typer.Option("--key", metavar="VARIABLE", help=f"What its key is in, if not {KEY}.")
+]
+BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint, if not OPENAI_BASE_URL.")]
 Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]
 MaxReplays = Annotated[int | None, typer.Option(min=1, help="Stop after this many replays.")]
 MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop after this many tokens.")]
@@ -190,7 +217,7 @@ StoreUrl = Annotated[
 ]
 Namespace = Annotated[
     str | None,
-    typer.Option(help="Whose answers these are; a new one when the application changes."),
+    typer.Option(help="Whose answers these are; if not given, made of what the application asks."),
 ]
 AnswerTokens = Annotated[int, typer.Option(min=0, help="Tokens that an answer is taken to have.")]
 SecondsPerReplay = Annotated[float, typer.Option(min=0, help="Seconds that a replay is taken to last.")]

@@ -10,12 +10,15 @@ from .options import (
     BaseUrl,
     Documents,
     FrameworkOption,
+    Ignored,
     Input,
     InputKey,
     Json,
     JudgeBaseUrl,
+    JudgeBatch,
     JudgeModel,
     JudgeSamples,
+    KeyVariable,
     Model,
     NewQuery,
     NoRetrieval,
@@ -24,6 +27,7 @@ from .options import (
     Predicate,
     Question,
     Reference,
+    ReplayBound,
     ScopeOption,
     Sources,
     Temperature,
@@ -60,6 +64,8 @@ class Recording:
     scope: ScopeOption = "seen"
     on_new_query: NewQuery = None
     on_no_retrieval: NoRetrieval = "error"
+    ignore: Ignored = None
+    replay_bound: ReplayBound = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class Condition:
     judge_model: JudgeModel = None
     judge_base_url: JudgeBaseUrl = None
     judge_samples: JudgeSamples = 1
+    judge_batch: JudgeBatch = 1
     reference: Reference = None
 
     @property
@@ -81,7 +88,9 @@ class Condition:
     @property
     def judge(self) -> JudgeOptions:
         """Who decides what is to be judged."""
-        return JudgeOptions(self.judge_model, self.judge_base_url, self.judge_samples, self.reference)
+        return JudgeOptions(
+            self.judge_model, self.judge_base_url, self.judge_samples, self.reference, self.judge_batch
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,7 @@ class Asking:
 
     model: Model = None
     base_url: BaseUrl = None
+    key: KeyVariable = None
     temperature: Temperature = None
     yes: Yes = False
 
@@ -109,7 +119,11 @@ class Request:
 
     def __post_init__(self) -> None:
         subject, asking = self.subject, self.asking
-        of_models = {"--base-url": asking.base_url, "--temperature": asking.temperature}
+        of_models = {
+            "--base-url": asking.base_url,
+            "--key": asking.key,
+            "--temperature": asking.temperature,
+        }
         of_sources = {
             "--sources": subject.sources,
             "--top-k": subject.top_k,
@@ -122,6 +136,8 @@ class Request:
             "--input": subject.input,
             "--input-key": subject.input_key,
             "--on-new-query": self.recording.on_new_query,
+            "--ignore": self.recording.ignore or None,
+            "--replay-bound": self.recording.replay_bound,
         }
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():

@@ -153,7 +153,7 @@ class Spending:
             "timeout": self.timeout,
             "retries": self.retries,
             "lockstep": self.lockstep,
-            "store": parsed_store(self.store, self.namespace),
+            "store": _store_of(self.store, self.namespace),
             "check_repeatable": self.repeat_check,
             "answer_without_sources": self.answer_without_sources,
         }
@@ -226,6 +226,14 @@ def _parsed_price(written: str) -> tuple[str, Price]:
     if not (model and equals) or len(prices) not in {2, 3}:
         raise InvalidInput(f"--price {written!r} is no price; write MODEL=IN,OUT such as gpt-4o=2.5,10")
     return model, Price(*prices)
+
+
+def _store_of(url: str | None, namespace: str | None) -> Store | None:
+    """The store named; one without a namespace is given one later. Raises InvalidInput without a
+    place."""
+    if url is None or namespace is not None:
+        return parsed_store(url, namespace)
+    return Store(url)
 
 
 def parsed_store(url: str | None, namespace: str | None) -> Store | None:

@@ -1,10 +1,11 @@
 """Sources from a JSONL file or a folder of texts. All of it is untrusted input."""
 
 import os.path
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
 from ..ranking import best_matches
@@ -14,13 +15,14 @@ _SUFFIXES = (".txt", ".md")
 
 
 class SourceLine(BaseModel):
-    """One line of a JSONL file; other fields are ignored."""
+    """This model reads one line of JSONL, also as LangChain writes documents; it ignores other fields."""
 
     model_config = ConfigDict(strict=True)
 
-    text: str
+    text: str = Field(validation_alias=AliasChoices("text", "page_content"))
     id: str | None = None
     title: str | None = None
+    metadata: dict[str, JsonValue] = {}
 
 
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
@@ -30,7 +32,10 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     there.
     """
     is_folder = os.path.isdir(path)  # noqa: PTH112 -- says no where Path.is_dir raises
-    sources = list(_from_folder(path) if is_folder else _from_jsonl(path))
+    if str(path) == "-":
+        sources = list(_in_lines(_from_stdin(), "standard input"))
+    else:
+        sources = list(_from_folder(path) if is_folder else _in_lines(read(path), str(path)))
     if not sources:
         raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
     everything = SourceSet.of(sources)
@@ -53,11 +58,22 @@ def _from_folder(folder: Path) -> Iterator[Source]:
             yield Source(file.relative_to(folder).as_posix(), read(file))
 
 
-def _from_jsonl(file: Path) -> Iterator[Source]:
+def _from_stdin() -> str:
+    if sys.stdin.isatty():
+        raise InvalidInput(f"--sources - reads what is piped in, and nothing is; {_EXPECTED}")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"standard input is not UTF-8 text: {error.reason} at byte {error.start}"
+        ) from error
+
+
+def _in_lines(content: str, where: str) -> Iterator[Source]:
     # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
-    for number, line in enumerate(read(file).split("\n"), start=1):
+    for number, line in enumerate(content.split("\n"), start=1):
         if line.strip():
-            yield _source(line, f"{file}, line {number}", number)
+            yield _source(line, f"{where}, line {number}", number)
 
 
 def _source(line: str, where: str, number: int) -> Source:
@@ -70,7 +86,7 @@ def _source(line: str, where: str, number: int) -> Source:
         raise InvalidInput(f"{where}: {place + ': ' if place else ''}{complaint}; {_EXPECTED}") from error
     if read.id is not None and not read.id.strip():
         raise InvalidInput(f"{where}: the id is empty; give one, or leave it out")
-    metadata = {} if read.title is None else {"title": read.title}
+    metadata = {**read.metadata, **({} if read.title is None else {"title": read.title})}
     return Source(f"D{number}" if read.id is None else read.id, read.text, metadata)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..printable import printable, shortened
+from ..printable import plain_id, printable, shortened
 from ..records import Finding, joined
 from .records import Broken, Change, MatchedSource
 
@@ -52,10 +52,14 @@ def _summary(comparison: "Comparison") -> str:
 
 
 def _sources(sources: Sequence[MatchedSource]) -> Iterator[str]:
-    only_a = [source.name for source in sources if source.b is None]
-    only_b = [source.name for source in sources if source.a is None]
-    renamed = [f"{each.a} is {each.b} in B" for each in sources if each.a and each.b and each.a != each.b]
-    edited = [source.name for source in sources if source.edited]
+    only_a = [plain_id(source.name) for source in sources if source.b is None]
+    only_b = [plain_id(source.name) for source in sources if source.a is None]
+    renamed = [
+        f"{plain_id(each.a)} is {plain_id(each.b)} in B"
+        for each in sources
+        if each.a and each.b and each.a != each.b
+    ]
+    edited = [plain_id(source.name) for source in sources if source.edited]
     for label, told in (
         ("only in A", only_a),
         ("only in B", only_b),

@@ -108,7 +108,7 @@ def measured(
     """
     work = _Work(model, settings, told)
     jobs = [(example, shown) for example in examples for shown in Shown if shown.of(example)]
-    given = run_blocking(work.all(jobs), work.interrupt)
+    given = run_blocking(lambda: work.all(jobs), work.interrupt)
     if work.down:
         raise BaselineFailed(
             f"the last {work.failures_in_a_row} answers of {model.name} all failed; check that its "
@@ -175,7 +175,10 @@ class _Work:
         sources = shown.of(example)
         predicate = consistent_with(example.answer)
         explainer = Explainer(
-            self.model.replay, predicate=predicate, settings=self.settings, limiter=self.limiter
+            self.model.replay,
+            predicate=predicate,
+            settings=self.settings.accepting(length=True),
+            limiter=self.limiter,
         )
         # A rule that names all sources speaks of one subset, which is what is to be asked about.
         verified = await explainer.averify(

@@ -232,7 +232,7 @@ class _Run:
 
     def _set(self, miner: MinerName) -> Settings:
         return replace(
-            self.settings,
+            self.settings.accepting(length=True),
             miner=miner,
             rules="retention",
             check_repeatable=False,
@@ -244,7 +244,7 @@ class _Run:
     def _ended(self, explanation: Explanation) -> Explanation:
         self.paid += explanation.counts.replays
         self.stored += explanation.counts.stored
-        if not explanation.complete:
+        if not explanation.ended:
             raise Unfinished(explanation.why_incomplete)
         if self.attack.exploit not in explanation.baseline.text:
             raise Unfinished("the model did not fall for it: with all sources, the answer has no hash")

@@ -17,6 +17,7 @@ from enum import Enum
 
 from ..predicates.refusing import refusal_in
 from ..predicates.wording import equivalent, near_exact
+from ..probing.wholeness import Ending, ending_of
 from ..reader import NO_ANSWER
 from ..sources import Source
 from ..verdicts import Answer, Verdict
@@ -24,7 +25,6 @@ from .examples import Example
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _TWO_WORDS = frozenset({"yes", "no"})
-_CUT_OFF = frozenset({"length", "max_tokens"})
 
 
 class Kind(str, Enum):
@@ -99,7 +99,7 @@ def reply(
         says_more=kind is not Kind.ABSTAINS
         and has_truth(answer.text, example.answer)
         and len(_words(answer.text)) - len(_words(example.answer)) >= besides,
-        cut_off=answer.finish_reason in _CUT_OFF,
+        cut_off=ending_of(answer.finish_reason) is Ending.LENGTH,
         reworded=kind is Kind.ABSTAINS and not equivalent(answer.text, NO_ANSWER),
         answer=answer,
     )

@@ -106,7 +106,7 @@ def measure(
     check(examples, models, plan)
     run = _Run(examples, models, plan, settings, judge, told)
     try:
-        run_blocking(run.measured(), run.interrupt)
+        run_blocking(run.measured, run.interrupt)
     except KeyboardInterrupt:
         run.outcome.interrupted = True
     return run.outcome
@@ -192,6 +192,7 @@ class _Run:
         store = self.settings.store
         own = None if store is None else replace(store, namespace=JUDGING)
         trial = self._trial = Trial(replace(self.settings, store=own))
+        # No answer to HotpotQA has designs on a judge, and the cost of these curves rests on batches.
         batch = max(len(each.masks) for each in asked) * self.plan.samples
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
         predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]

@@ -120,6 +120,7 @@ class Sampling:
                 bill=self.bill,
                 retries=Retries.of(settings.retries),
                 timeout=settings.timeout,
+                accepts=("length",),
             )
             if opened is not None:
                 # The same place as an explanation's, so that each finds what the other has paid for.

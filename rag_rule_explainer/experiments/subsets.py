@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from ..explainer import Explainer
@@ -111,7 +112,7 @@ class Asking:
         """These subsets, and nothing else. Raises KeyboardInterrupt when what was in flight is in."""
         stopped, lattice = list[bool](), Lattice(len(sources))
         subsets = [tuple(sources[unit] for unit in lattice.units(mask)) for mask in masks]
-        verifying = self._verified(example, sources, subsets, stopped)
+        verifying = partial(self._verified, example, sources, subsets, stopped)
         explanations = run_blocking(verifying, lambda: stopped.append(True))
         if stopped:
             raise KeyboardInterrupt
@@ -167,7 +168,7 @@ class Asking:
         return Explainer(
             self.model.replay,
             predicate=consistent_with(example.answer, judge=self.judge),
-            settings=settings,
+            settings=settings.accepting(length=True),
             limiter=self.limiter,
             check_repeatable=False,
             answer_without_sources=self.without_sources,

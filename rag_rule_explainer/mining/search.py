@@ -5,8 +5,9 @@
 
     idle  --guess--> guessed --tell--> ahead     (until the miner wants it: then asked, or told)
 
-``finished``: the miner has returned.  ``stopped``: somebody said stop, or the probe budget is spent
-and everything asked has been told; the miner's last claims stand.
+``finished``: the miner has everything it needs, whatever else was said meanwhile; then no stop has left
+anything out, and there is no reason for one.  ``stopped``: somebody said stop, or the probe budget is
+spent and everything asked has been told; the miner's last claims stand.
 """
 
 import heapq
@@ -51,7 +52,7 @@ class RuleSearch:
         self._crucial: set[Mask] = set()
         self._wanting: dict[Mask, Ask] = {}
         self._queue: list[tuple[int, Mask]] = []
-        self._final: tuple[Claim, ...] = ()
+        self._final: tuple[Claim, ...] | None = None
         self._mining: Mining = miner(lattice)
         self._wanted: Wanted = next(self._mining)
         self._step(self._queue_up(self._wanted.asks))
@@ -99,7 +100,7 @@ class RuleSearch:
         in_flight.difference_update(verdicts)
         if self._speculation is not None:
             verdicts = self._put_aside(verdicts, self._speculation)
-        if verdicts and not self.finished:
+        if verdicts and self._final is None:
             self._step(verdicts)
 
     def stop(self, reason: str) -> None:
@@ -110,7 +111,7 @@ class RuleSearch:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What can be claimed now, smallest antecedent first; true whenever it is read."""
-        return self._final if self.finished else self._wanted.claims()
+        return self._wanted.claims() if self._final is None else self._final
 
     @property
     def unresolved(self) -> tuple[Mask, ...]:
@@ -137,6 +138,11 @@ class RuleSearch:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
+    @property
+    def in_flight(self) -> frozenset[Mask]:
+        """What was asked and not told; after the end, what was never probed."""
+        return frozenset(self._in_flight)
+
     def evidence(self) -> "Evidence":
         """The verdicts so far, ready to be counted per antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
@@ -148,7 +154,12 @@ class RuleSearch:
             try:
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
-                self.finished, self._final = True, end.value
+                self._final = end.value
+                # A miner that said itself that it leaves something out has not come to the end of it.
+                self.finished = not self._wanted.stop
+                if self.finished:
+                    # A stop that came while the last verdicts were in flight has stopped nothing.
+                    self.stop_reason = ""
                 return
             if self._wanted.stop:
                 self.stop(self._wanted.stop)

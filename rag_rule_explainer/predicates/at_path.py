@@ -1,7 +1,7 @@
 """What an answer's JSON has at a path."""
 
 from collections.abc import Callable, Generator, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -108,7 +108,7 @@ class JsonPath:
     def _inside(self, value: Any, case: Case) -> Case:
         before = self._values(case.baseline)
         baseline = as_answer(before[0]) if before else Answer("")
-        return case._replace(baseline=baseline, answer=as_answer(value))
+        return replace(case, baseline=baseline, answer=as_answer(value))
 
     def _values(self, answer: Answer) -> list[Any]:
         text = json_in(answer)

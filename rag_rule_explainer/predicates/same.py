@@ -7,7 +7,7 @@ from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, opposite
 from .judge.judged import SAME, same_as, stored_name
-from .judge.jury import BATCH, Jury, jury_of
+from .judge.jury import ALONE, Jury, jury_of
 from .protocol import Judged, answer_key
 from .text import text_given
 from .wording import equivalent, overlap, same_wording
@@ -44,7 +44,9 @@ class SameAnswer:
 
     def _by_wording(self, answer: str, baseline: str) -> Judgement:
         if self.overlap is None:
-            return Judgement(Verdict.of(same_wording(answer) == same_wording(baseline)))
+            return Judgement(
+                Verdict.of(answer == baseline or same_wording(answer) == same_wording(baseline))
+            )
         shared = overlap(answer, baseline)
         return Judgement(Verdict.of(shared >= self.overlap), f"word overlap {shared:.2f}")
 
@@ -116,7 +118,7 @@ def same_answer(
     judge: object = None,
     judge_name: str | None = None,
     judge_samples: int = 1,
-    batch: int = BATCH,
+    batch: int = ALONE,
 ) -> SameAnswer:
     """The answer stays the baseline's, but for case, white space and marks around it. The default.
 
@@ -136,7 +138,7 @@ def consistent_with(
     judge: object = None,
     judge_name: str | None = None,
     judge_samples: int = 1,
-    batch: int = BATCH,
+    batch: int = ALONE,
 ) -> ConsistentWith:
     """The answer is the ``truth``, by the paper's near-exact match (see ``near_exact``).
 
@@ -149,6 +151,6 @@ def consistent_with(
 def _jury(judge: object, name: str | None, samples: int, batch: int) -> Jury | None:
     if judge is not None:
         return jury_of(judge, name, samples, batch)
-    if name is not None or samples != 1 or batch != BATCH:
+    if name is not None or samples != 1 or batch != ALONE:
         raise InvalidInput("judge_name, judge_samples and batch are about a judge; give judge= as well")
     return None

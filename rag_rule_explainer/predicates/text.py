@@ -1,7 +1,6 @@
 """Predicates on the wording of an answer."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, opposite
 from .protocol import answer_key
-from .wording import equivalent
+from .wording import equivalent, normal_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,8 @@ class Contains:
 
     def _plain(self, text: str) -> str:
         # Composed, because nobody sees how an accent is encoded.
-        composed = unicodedata.normalize("NFC", text)
-        return unicodedata.normalize("NFC", composed.casefold()) if self.ignore_case else composed
+        composed = normal_form("NFC", text)
+        return normal_form("NFC", composed.casefold()) if self.ignore_case else composed
 
     def __str__(self) -> str:
         return f"the answer contains {self._text}"

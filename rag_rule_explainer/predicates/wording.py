@@ -3,26 +3,65 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, update_wrapper
+from itertools import groupby
+from typing import Literal, TypeAlias
 
 _SUPERSCRIPT = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
-_TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"})
+_TYPOGRAPHIC = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"}
+_TYPOGRAPHIC_MARK = re.compile(f"[{''.join(_TYPOGRAPHIC)}]")
 _OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
 """Quotation marks and emphasis around a whole answer, and what may end one."""
 _THOUSANDS = re.compile(r"\d{3}(?!\d)")
 _NUMBER = re.compile(r"\.?\d")
+_NO_WORD = re.compile(r"(?:[^\w\s]|_)+")
+"""What is neither letter nor digit nor white space: marks, symbols, accents that stand for themselves."""
+_MANY_MARKS = re.compile(r"[^\w\s]{32,}")
+_LONG = 1 << 14
+"""Characters from which on a text is too large for thousands of them to be remembered."""
+
+Form: TypeAlias = Literal["NFC", "NFKD"]
 
 
-@lru_cache(maxsize=2048)
+def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
+    """The function, which is not called again for a text that it was called with lately."""
+    short, long = lru_cache(maxsize=2048)(function), lru_cache(maxsize=8)(function)
+
+    def remembering(text: str) -> str:
+        return (short if len(text) <= _LONG else long)(text)
+
+    return update_wrapper(remembering, function)
+
+
+def normal_form(form: Form, text: str) -> str:
+    """Unicode's normal form, in a time that grows as the text does.
+
+    Python sorts the accents above one letter by insertion, which takes hours where an answer has a
+    million of them, each out of order; they are in order when it comes to them.
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize(form, _MANY_MARKS.sub(_in_order, text))
+
+
+def _in_order(found: re.Match[str]) -> str:
+    classes = groupby(found[0], lambda character: unicodedata.combining(character) > 0)
+    return "".join(
+        "".join(sorted(run, key=unicodedata.combining) if combining else run)
+        for combining, run in classes
+    )
+
+
+@_remembered
 def same_wording(text: str) -> str:
     """The text without what a model varies when it says the same: case, white space, typographic marks,
     and quotation marks or a full stop around the whole."""
-    plain = unicodedata.normalize("NFC", text).translate(_TYPOGRAPHIC).casefold()
+    plain = _TYPOGRAPHIC_MARK.sub(lambda mark: _TYPOGRAPHIC[mark[0]], normal_form("NFC", text)).casefold()
     return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
 
 
-@lru_cache(maxsize=2048)
+@_remembered
 def near_exact(text: str) -> str:
     """The text in the form in which the paper's near-exact match compares answers.
 
@@ -32,24 +71,28 @@ def near_exact(text: str) -> str:
     3, HER2+ not HER2-), an exponent; and punctuation between digits parts them (2-3 is not 23).
     """
     raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
-    decomposed = unicodedata.normalize("NFKD", raised).replace("\u2212", "-")
-    return " ".join("".join(_telling(decomposed)).casefold().split())
+    decomposed = normal_form("NFKD", raised).replace("\u2212", "-")
+    return " ".join(_NO_WORD.sub(_telling, decomposed).casefold().split())
 
 
-def _telling(text: str) -> Iterator[str]:
-    """The characters that tell answers apart, and a space where two of them are to stay apart."""
-    base = ""  # the last character that is no combining mark
-    for place, character in enumerate(text):
+def _telling(found: re.Match[str]) -> str:
+    """What tells answers apart of characters in a row that are neither letters nor digits; and a space
+    where two are to stay apart."""
+    text, start = found.string, found.start()
+    base = text[start - 1 : start]  # the last character that is no combining mark
+    told: list[str] = []
+    for place, character in enumerate(found[0], start=start):
         category = unicodedata.category(character)
         if category[0] == "M":
             # Vowel signs of Indic and other scripts are letters too; accents on ASCII letters go.
-            yield "" if base.isascii() else character
+            told.append("" if base.isascii() else character)
             continue
         if category[0] in "LN" or (category[0] == "S" and character not in "`^~") or character in "%^":
-            yield character
+            told.append(character)
         else:
-            yield " " if character.isspace() else _mark(text, place, base)
+            told.append(_mark(text, place, base))
         base = character
+    return "".join(told)
 
 
 def _mark(text: str, place: int, previous: str) -> str:

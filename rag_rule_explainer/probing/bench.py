@@ -1,24 +1,24 @@
-"""Answers -> a judge -> judgements: each asked about once, several in a request where several wait.
+"""Answers -> a judge -> judgements: each asked about once, and by itself unless its jury allows more.
 
-Nobody waits for a batch to fill: whoever finds a slot takes along what waits for the same judge on the
-same matter at that moment. Answers that are all there beforehand go ``together``; see ``backlog``.
+Where it does, nobody waits for a batch to fill: whoever finds a slot takes along what waits for the same
+judge on the same matter at that moment. Answers that are all there beforehand go ``together``; see
+``backlog``. What was judged among others is known as such, and stored as such.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import anyio
 
 from ..errors import RagRuleError
-from ..predicates.judge.jury import Asked, Jury, answered
+from ..predicates.judge.jury import ALONE, Asked, Jury, among_others, answered, company
 from ..predicates.judge.majority import majority, soonest
 from ..predicates.judge.protocol import JudgeFailed, JudgeReply, JudgeRequest, Matter
 from ..predicates.judge.reply import judgements_in
 from ..predicates.judge.request import is_for_a_judge, request_for
-from ..storing.opened import Opened
 from ..verdicts import Judgement, Verdict
 from . import threads
 from .backlog import of_this_work
@@ -28,7 +28,11 @@ from .judging import described
 from .limiter import Limiter
 from .limits import LimitReached
 from .memo import Memo
+from .replaying import UnusableReply
 from .retries import Retries
+
+if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+    from ..storing.opened import Opened
 
 MALFORMED = (
     "the judge's reply had no well-formed opinion on this answer: yes, no or unsure under the answer's id"
@@ -46,13 +50,20 @@ class Terms(NamedTuple):
     sample: int
 
 
+class Opinion(NamedTuple):
+    """What was decided, and whether the answer was the only one that the judge saw with it."""
+
+    judgement: Judgement
+    is_alone: bool
+
+
 @dataclass(slots=True, eq=False)
 class Entry:
     """An answer that waits for an opinion."""
 
     answer: str
     is_alone: bool
-    outcome: "asyncio.Future[Judgement]"
+    outcome: "asyncio.Future[Opinion]"
     taken: bool = False
 
 
@@ -81,8 +92,8 @@ class Bench:
     pause: Pause
     stopped: Callable[[], str]
     timeout: float | None = None
-    store: Opened | None = None
-    _memo: Memo[Judgement] = field(default_factory=Memo[Judgement])
+    store: "Opened | None" = None
+    _memo: Memo[Opinion] = field(default_factory=Memo[Opinion])
     _dockets: dict[Terms, list[Entry]] = field(default_factory=dict[Terms, list[Entry]])
     _failures_in_a_row: int = 0
     _loop: asyncio.AbstractEventLoop | None = None
@@ -97,40 +108,52 @@ class Bench:
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: Asked) -> Judgement:
-        """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package."""
+        """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package.
+
+        Where it was made among several answers, whoever is judging is told; see ``Company``.
+        """
         key = asked.jury, asked.matter, asked.answer
-        if not self._memo.begin(key):
-            known = await self._memo.settled(key)
-            if known is not None:
-                return known
-        try:
-            judgement = await self._stored(asked) or await self._decided(asked)
-        except BaseException:
-            self._memo.end(key, None)
-            raise
-        self._memo.end(key, judgement)
-        return judgement
+        made, _ = await self._memo.get(key, self._made, asked)
+        judging = company.get()
+        if judging is not None and not made.is_alone:
+            judging.is_mixed = True
+        return made.judgement
 
-    async def _stored(self, asked: Asked) -> Judgement | None:
-        if self.store is None or asked.remembered_as is None:
+    async def _made(self, asked: Asked) -> Opinion:
+        return await self._stored(asked) or await self._decided(asked)
+
+    async def _stored(self, asked: Asked) -> Opinion | None:
+        name = asked.remembered_as
+        if self.store is None or name is None:
             return None
-        return await self.store.judgement(asked.remembered_as, asked.memo_key)
+        # One that was made alone is as good as any; one made among others is only for those who allow it.
+        alone = await self.store.judgement(name, asked.memo_key)
+        if alone is not None:
+            return Opinion(alone, is_alone=True)
+        if asked.jury.batch == ALONE:
+            return None
+        among = await self.store.judgement(among_others(name), asked.memo_key)
+        return None if among is None else Opinion(among, is_alone=False)
 
-    async def _decided(self, asked: Asked) -> Judgement:
-        opinions: list[Judgement] = []
-        while (judgement := majority(opinions, asked.jury.samples)) is None:
+    async def _decided(self, asked: Asked) -> Opinion:
+        opinions: list[Opinion] = []
+        judgements: list[Judgement] = []
+        while (judgement := majority(judgements, asked.jury.samples)) is None:
             first = len(opinions)
-            wanted = soonest(opinions, asked.jury.samples)
+            wanted = soonest(judgements, asked.jury.samples)
             opinions += await self._opinions(asked, range(first, first + wanted))
-        is_kept = self.store is not None and judgement.verdict is not Verdict.UNKNOWN
-        if is_kept and self.store is not None and asked.remembered_as is not None:
-            await self.store.put_judgement(asked.remembered_as, asked.memo_key, judgement)
-        return judgement
+            judgements = [opinion.judgement for opinion in opinions]
+        decided = Opinion(judgement, is_alone=all(opinion.is_alone for opinion in opinions))
+        name = asked.remembered_as
+        if self.store is not None and name is not None and judgement.verdict is not Verdict.UNKNOWN:
+            kept_as = name if decided.is_alone else among_others(name)
+            await self.store.put_judgement(kept_as, asked.memo_key, judgement)
+        return decided
 
-    async def _opinions(self, asked: Asked, samples: range) -> list[Judgement]:
+    async def _opinions(self, asked: Asked, samples: range) -> list[Opinion]:
         if len(samples) == 1:
             return [await self._opinion(asked, samples[0])]
-        opinions: list[Judgement] = []
+        opinions: list[Opinion] = []
         failed: list[Exception] = []
 
         async def one(sample: int) -> None:
@@ -148,10 +171,14 @@ class Bench:
             raise failed[0]
         return opinions
 
-    async def _opinion(self, asked: Asked, sample: int) -> Judgement:
+    async def _opinion(self, asked: Asked, sample: int) -> Opinion:
         terms = Terms(asked.jury, asked.matter, sample)
+        future: asyncio.Future[Opinion] = asyncio.get_running_loop().create_future()
+        if asked.jury.batch == ALONE:
+            # Nothing to wait for: every request finds a slot for itself.
+            await self._settle(terms, [Entry(asked.answer, True, future)])
+            return await future
         docket = self._dockets.setdefault(terms, [])
-        future: asyncio.Future[Judgement] = asyncio.get_running_loop().create_future()
         entry = Entry(asked.answer, is_for_a_judge(asked.answer), future)
         docket.append(entry)
         try:
@@ -186,12 +213,16 @@ class Bench:
             judged = judgements_in(tried.reply.content, request.ids) if tried.error is None else {}
             for identity, entry in zip(request.ids, entries, strict=True):
                 if identity in judged and not entry.outcome.done():
-                    entry.outcome.set_result(judged[identity])
+                    alone = len(request.candidates) == 1
+                    entry.outcome.set_result(Opinion(judged[identity], alone))
             entries = [entry for entry in entries if not entry.outcome.done()]
             self._check_alive(bool(judged), tried.error)
             if not entries:
                 return
             if tried.error is not None:
+                if isinstance(tried.error, UnusableReply):
+                    error = JudgeFailed(tried.error.reason)
+                    continue  # as with one that is malformed: fewer may fit into a whole reply
                 error = JudgeFailed(f"the judge failed: {described(tried.error)}")
                 error.__cause__ = tried.error
                 if is_passing(tried.error):
@@ -245,6 +276,9 @@ class Bench:
             except (RagRuleError, LimitReached):
                 raise
             except Exception as error:
+                if isinstance(error, UnusableReply):
+                    models = error.models or {jury.priced_as: error.usage or {}}
+                    self.bill.spend_judging(error.usage, models)
                 return Tried(JudgeReply(None), error)
         return Tried(JudgeReply(None), TimeoutError(f"no answer within {self.timeout:g} seconds"))
 

@@ -28,7 +28,7 @@ class Bill:
     stored: int = 0
     failures: int = 0
     judge_requests: int = 0
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 -- a test has another clock
     _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     _tokens: int = 0
     _judged: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])

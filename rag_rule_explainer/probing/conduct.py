@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ..errors import ReplayMissedGate, SourceLeak
-from ..printable import printable, shortened
+from ..errors import ReplayMissedGate, SourceLeak, UnseenSourcesNeeded
+from ..printable import plain_id, shortened
 from ..sources import Source
 from ..verdicts import Answer
 from .gating import Serving
@@ -101,9 +101,11 @@ class Conduct:
         """
         if serving.refused is not None:
             raise serving.refused
+        if serving.undecided:
+            raise UnusableReply(serving.undecided, answer.usage, answer.models, passing=False)
         ids = [source.id for source in kept]
         seen = self.sight.seen_in(requests)
-        self._check_leaks(seen.difference(ids), serving)
+        self._check_leaks(self.sight.leaked_in(requests, ids), serving)
         remarks = {answer.note, *serving.remarks}
         if not serving.served:
             if self.on_no_retrieval == "error":
@@ -111,8 +113,10 @@ class Conduct:
             remarks.add(NOT_RETRIEVED)
         else:
             missing = [identity for identity in ids if identity not in serving.delivered]
+            if missing and self.held_out and len(ids) == len(self.units):
+                raise self.unseen_needed()
             if missing:
-                named = ", ".join(map(printable, missing))
+                named = ", ".join(map(plain_id, missing))
                 raise UnusableReply(
                     f"{named} not delivered: the replay did not retrieve it", answer.usage, answer.models
                 )
@@ -120,7 +124,7 @@ class Conduct:
         if unseen and not requests and self.scope == "seen":
             raise UnusableReply(NOT_ASKED, answer.usage, answer.models)
         if seen and unseen:
-            named = ", ".join(printable(identity) for identity in ids if identity in unseen)
+            named = ", ".join(plain_id(identity) for identity in ids if identity in unseen)
             remarks.add(f"{named} was retained and did not reach the model")
         return replace(
             answer,
@@ -129,11 +133,23 @@ class Conduct:
             seen=tuple(identity for identity in ids if identity in seen) if requests else None,
         )
 
+    def unseen_needed(self) -> UnseenSourcesNeeded:
+        """The error for a replay that goes another way without the sources that no model saw."""
+        held_out = shortened(", ".join(plain_id(source.id) for source in self.held_out), 200)
+        one = len(self.held_out) == 1
+        were, it, steers = ("was", "it", "it steers") if one else ("were", "them", "they steer")
+        return UnseenSourcesNeeded(
+            f"{held_out} {were} retrieved and shown to no model, so no replay is served {it}; but "
+            f"without {it}, the application goes another way even if all that was shown is kept: "
+            f'{steers} a further search. Pass scope="retrieved", or wrap the function that makes both '
+            "searches in gate(...), so that what it returns are the sources"
+        )
+
     def _check_leaks(self, leaked: Iterable[str], serving: Serving[object]) -> None:
         named = sorted(leaked)
         if not named:
             return
-        shown = shortened(", ".join(map(printable, named)), 200)
+        shown = shortened(", ".join(map(plain_id, named)), 200)
         raise SourceLeak(
             f"the text of {shown} was left out of a replay and reached the model all the same "
             f"(the gate served {len(serving.delivered)} sources): a second retriever in a thread of its "

@@ -6,10 +6,12 @@ through and remember), or a ``Serving`` (a replay runs: serve what was remembere
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count, pairwise
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from ..errors import RagRuleError, UnknownQuery
@@ -21,6 +23,9 @@ Item = TypeVar("Item")
 
 Keys: TypeAlias = tuple[Hashable, ...]
 """How one retrieval may be recognised when it happens again, most specific first."""
+
+Kind: TypeAlias = tuple[str, ...]
+"""The classes of what a retrieval searches."""
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
 """What a replay is served that asks what the baseline never asked: everything kept, what is kept of a
@@ -34,7 +39,8 @@ Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Sou
 class Retrieval(Generic[Item]):
     """One retrieval of the baseline. The retriever is kept alive: no other may come by its id.
 
-    ``form``: how its result came, for the integration; ``error``: what it raised, if it did.
+    ``form``: how its result came, for the integration; ``error``: what it raised, if it did. ``began``,
+    ``ended``: when, as places in the order of all such moments of the run.
     """
 
     keys: Keys
@@ -42,13 +48,23 @@ class Retrieval(Generic[Item]):
     retriever: object = None
     form: object = ()
     error: Exception | None = None
+    began: int = 0
+    ended: int = 0
+
+    def overlaps(self, later: "Retrieval[Any]") -> bool:
+        """True iff the later one began before this one had ended."""
+        return later.began < self.ended
 
 
 class Gate:
-    """What a recording and a serving have in common. Closed when its run ends; then it is inert."""
+    """What a recording and a serving have in common. Closed when its run ends; then it is inert.
+
+    ``queries``: everything that was searched for, as text.
+    """
 
     def __init__(self, only: Sequence[object]) -> None:
         self.closed = False
+        self.queries: list[str] = []
         self._only = tuple(only)
         self._lock = threading.Lock()
 
@@ -71,16 +87,52 @@ class Recording(Gate, Generic[Item]):
         self._identify = identify
         self._retrievals: list[Retrieval[Item]] = []
         self._failures: list[Retrieval[Item]] = []
+        self._moments = count(1)
+        self.derived: set[Kind] = set()
 
-    def record(self, keys: Keys, items: Iterable[Item], retriever: object, form: object = ()) -> None:
-        """Remembers what a retrieval returned, and in which form."""
+    def begin(self) -> int:
+        """Returns the moment at which a retrieval begins."""
+        return next(self._moments)
+
+    def record(
+        self,
+        keys: Keys,
+        items: Iterable[Item],
+        retriever: object,
+        form: object = (),
+        began: int | None = None,
+    ) -> None:
+        """Remembers what a retrieval returned, and in which form. ``began``: what ``begin`` returned."""
         with self._lock:
-            self._retrievals.append(Retrieval(keys, tuple(items), retriever, form))
+            ended = next(self._moments)
+            start = ended if began is None else began
+            self._retrievals.append(
+                Retrieval(keys, tuple(items), retriever, form, began=start, ended=ended)
+            )
 
     def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
         """Remembers that a retrieval raised, which the application may have made the best of."""
         with self._lock:
             self._failures.append(Retrieval(keys, (), retriever, error=error))
+
+    def texts_of(self, items: Sequence[Item]) -> list[str]:
+        """Returns the texts of items, as their sources would have them."""
+        return [source.text for source in self._identify([items])[0]]
+
+    def texts(self, before: int) -> list[str]:
+        """Returns the texts of everything that was retrieved before that moment."""
+        with self._lock:
+            items = [item for each in self._retrievals if each.ended < before for item in each.items]
+        return self.texts_of(items)
+
+    def are_new(self, items: Sequence[Item], before: int) -> list[bool]:
+        """Returns for each item whether it is another source than all that were retrieved before that
+        moment."""
+        with self._lock:
+            earlier = [each.items for each in self._retrievals if each.ended < before]
+        *known, own = self._identify([*earlier, items])
+        ids = {source.id for batch in known for source in batch}
+        return [source.id not in ids for source in own]
 
     @property
     def retrievals(self) -> int:
@@ -92,7 +144,13 @@ class Recording(Gate, Generic[Item]):
         with self._lock:
             retrievals, failures = tuple(self._retrievals), tuple(self._failures)
         return Captured(
-            retrievals, self._identify, on_new_query, self.added, self._only, failures=failures
+            retrievals,
+            self._identify,
+            on_new_query,
+            self.added,
+            self._only,
+            failures=failures,
+            derived=frozenset(self.derived),
         )
 
 
@@ -103,7 +161,10 @@ Batch: TypeAlias = tuple[tuple[Source, Item], ...]
 class Captured(Generic[Item]):
     """The sources a baseline retrieved, and which items answered which retrieval.
 
-    ``batches``: of each retrieval, its items beside the sources that they are.
+    ``batches``: of each retrieval, its items beside the sources that they are. ``asked_anew``: set once a
+    replay searched for something else than the baseline and was served everything kept. ``several``: set
+    once a replay made a retrieval that had several results in the baseline. ``derived``: kinds of
+    retrievals in things that the run made of what it had retrieved; they are made live in every replay.
     """
 
     retrievals: tuple[Retrieval[Item], ...]
@@ -113,10 +174,13 @@ class Captured(Generic[Item]):
     only: tuple[object, ...] = ()
     any_query: bool = False
     failures: tuple[Retrieval[Item], ...] = ()
+    derived: frozenset[Kind] = frozenset()
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
     batches: tuple[Batch[Item], ...] = field(init=False)
-    _by_key: dict[Hashable, list[Batch[Item]]] = field(init=False)
+    several: bool = field(init=False, default=False)
+    asked_anew: bool = field(init=False, default=False)
+    _by_key: dict[Hashable, list[tuple[Retrieval[Item], Batch[Item]]]] = field(init=False)
 
     def __post_init__(self) -> None:
         items = [retrieval.items for retrieval in self.retrievals]
@@ -128,7 +192,7 @@ class Captured(Generic[Item]):
         self._by_key = {}
         for retrieval, batch in zip(self.retrievals, named, strict=True):
             for key in retrieval.keys:
-                self._by_key.setdefault(key, []).append(batch)
+                self._by_key.setdefault(key, []).append((retrieval, batch))
         # A dict keeps the first place and the last value of a key.
         last = {source.id: (source, item) for batch in named for source, item in batch}
         self.everything = tuple(last.values())
@@ -156,11 +220,14 @@ class Captured(Generic[Item]):
         errors = {key: each.error for each in self.failures for key in each.keys}
         return next((errors[key] for key in keys if key in errors), None)
 
-    def recorded(self, keys: Keys) -> tuple[Batch[Item], ...]:
-        """The different results that the baseline had for a retrieval, in order."""
-        batches = next((self._by_key[key] for key in keys if key in self._by_key), ())
-        results = {tuple(source.id for source, _ in batch): batch for batch in batches}
-        return tuple(results.values())
+    def recorded(self, keys: Keys) -> "Results[Item] | None":
+        """Everything that the baseline had for a retrieval; None where it never made it."""
+        key = next((key for key in keys if key in self._by_key), None)
+        if key is None:
+            return None
+        made = self._by_key[key]
+        overlapping = any(first.overlaps(later) for (first, _), (later, _) in pairwise(made))
+        return Results(key, tuple(batch for _, batch in made), overlapping)
 
     def recognised(self, items: Sequence[Item]) -> Batch[Item]:
         """Newly retrieved items with the captured sources that they are; others are left out."""
@@ -181,7 +248,37 @@ class Captured(Generic[Item]):
         return tuple(pairs)
 
 
-SEVERAL_RESULTS = "a retrieval with several results in the baseline was served the kept ones of them all"
+@dataclass(frozen=True, slots=True)
+class Results(Generic[Item]):
+    """What came of one and the same retrieval, each time that the baseline made it.
+
+    ``overlapping``: it was made again before the first one had ended, so nobody knows their order.
+    """
+
+    key: Hashable
+    batches: tuple[Batch[Item], ...]
+    overlapping: bool
+
+    @property
+    def differ(self) -> bool:
+        """True iff not all of them had the same sources."""
+        return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1
+
+
+SEVERAL_RESULTS = (
+    "a retrieval had several results in the baseline, so each time that a replay makes it, it is served "
+    "the kept ones of what came that time. If these were searches of different kinds, put each in a "
+    "gate(...) of its own"
+)
+NO_TURN = (
+    "a retrieval that had several results in the baseline was made once more than there, or at the same "
+    "time as before, so nobody knows which of them it would have had"
+)
+ASKED_ANEW = (
+    "replays searched for what the baseline never searched for, and were served all that they kept: if "
+    "what is found first decides what is searched for next, rules may differ from those of real "
+    'searches. on_new_query="filter" searches live instead'
+)
 NEW_RETRIEVAL = "a retrieval that the baseline never made was served everything kept"
 FILTERED = "a retrieval that the baseline never made was made live, and what is not kept was dropped"
 
@@ -195,31 +292,30 @@ class Serving(Gate, Generic[Item]):
         self.delivered: set[str] = set()
         self.remarks: set[str] = set()
         self.refused: RagRuleError | None = None
+        self.undecided = ""
+        self._turns = Counter[Hashable]()
         self._captured = captured
+        self.derived = captured.derived
         self._kept = kept
 
     def serve(self, keys: Keys, asked: str = "") -> list[Item] | None:
         """The kept ones of the items recorded for this retrieval, in their order.
 
-        Where the baseline made it several times with different results, nobody can say which documents
-        it would have returned: it gets the kept ones of them all, and ``remarks`` says so. Where the
-        baseline never made it, ``on_new_query`` decides; None asks for a live retrieval, whose result
-        is to go through ``filtered``. Raises UnknownQuery.
+        Where the baseline made it several times with different results, the n-th time gets what came the
+        n-th time; where that cannot be said, it gets the kept ones of them all, and ``undecided`` says
+        why the answer counts for nothing. Where the baseline never made it, ``on_new_query`` decides;
+        None asks for a live retrieval, whose result is to go through ``filtered``. Raises UnknownQuery.
         """
         with self._lock:
             self.served += 1
             if self._captured.any_query:
                 return self._deliver(self._captured.everything)
             results = self._captured.recorded(keys)
-            failure = None if results else self._captured.failure(keys)
+            failure = None if results is not None else self._captured.failure(keys)
             if failure is not None:
                 raise failure
-            if len(results) == 1:
-                return self._deliver(results[0])
-            if results:
-                self.remarks.add(SEVERAL_RESULTS)
-                everything = {source.id: (source, item) for batch in results for source, item in batch}
-                return self._deliver(tuple(everything.values()))
+            if results is not None:
+                return self._deliver(self._of_its_turn(results))
             if self._captured.on_new_query == "filter":
                 self.remarks.add(FILTERED)
                 return None
@@ -230,11 +326,41 @@ class Serving(Gate, Generic[Item]):
                 )
                 raise self.refused
             self.remarks.add(NEW_RETRIEVAL)
+            self._captured.asked_anew = True
             return self._deliver(self._captured.everything)
+
+    def _of_its_turn(self, results: Results[Item]) -> Batch[Item]:
+        if not results.differ:
+            return results.batches[0]
+        turn = self._turns[results.key]
+        self._turns[results.key] += 1
+        self._captured.several = True
+        if turn < len(results.batches) and not results.overlapping:
+            return results.batches[turn]
+        self.undecided = NO_TURN
+        each_once = {source.id: (source, item) for batch in results.batches for source, item in batch}
+        return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
         """How the result of this retrieval came in the baseline."""
         return self._captured.form(keys)
+
+    def texts_of(self, items: Sequence[Item]) -> list[str]:
+        """Returns the texts of items, as their sources would have them."""
+        return [source.text for source in self._captured.identify([items])[0]]
+
+    def delivered_texts(self) -> list[str]:
+        """Returns the texts of the sources that were handed over so far."""
+        return [source.text for source in self._captured.sources if source.id in self.delivered]
+
+    def are_kept(self, items: Sequence[Item]) -> list[bool | None]:
+        """Returns for each item of a live retrieval whether it is a source that is kept, which is then
+        delivered; None for what is no source."""
+        with self._lock:
+            batch = self._captured.recognised(items)
+            kept = {id(item): source.id in self._kept for source, item in batch}
+            self._deliver(batch)
+        return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
         """What is kept of a live retrieval, and of what every retrieval is to return as well."""
@@ -267,7 +393,9 @@ def taking_part(in_what: GoingOn | None) -> Generator[None, None, None]:
     finally:
         if in_what is not None:
             in_what.closed = True
-        _going_on.reset(token)
+        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        with suppress(ValueError):
+            _going_on.reset(token)
 
 
 @contextmanager
@@ -277,4 +405,6 @@ def rejoining(in_what: GoingOn) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        _going_on.reset(token)
+        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        with suppress(ValueError):
+            _going_on.reset(token)

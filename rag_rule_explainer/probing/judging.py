@@ -2,16 +2,35 @@
 
 import inspect
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..errors import RagRuleError
 from ..predicates import JudgeFailed, Predicate, as_judgement, remembered_name, unwrapped
 from ..predicates.inside import juries_in
-from ..storing.opened import Opened
+from ..predicates.judge.jury import ALONE, Company, among_others, company
+from ..printable import without_secrets
 from ..verdicts import Case, Judgement, Verdict
 from .backlog import together
 from .limits import LimitReached
 from .memo import Memo
+
+if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+    from ..storing.opened import Opened
+
+
+class Judgements(Memo[Judgement]):
+    """This class keeps the judgements of one base predicate by memo key.
+
+    ``mixed``: the keys of those that a judge made among several answers; ``in_use``: a search has asked
+    for one of them. All searches of the predicate share that, as they share the outcome of a vote.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mixed: set[Hashable] = set()
+        self.in_use = False
 
 
 class Judging:
@@ -22,27 +41,47 @@ class Judging:
     judgements are kept that have a name to be kept under.
     """
 
-    def __init__(self, predicate: Predicate, judgements: Memo[Judgement]) -> None:
+    def __init__(self, predicate: Predicate, judgements: Judgements) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
         # What a jury says is stored where it is paid for, on the bench.
         sits = getattr(self.base, "jury", None) is not None
         self._name = None if sits else remembered_name(self.base)
-        self.has_jury = any(juries_in(self.base))
+        batches = [jury.batch for jury in juries_in(self.base)]
+        self.has_jury = bool(batches)
+        self.may_batch = any(batch > ALONE for batch in batches)
         self.store: Opened | None = None
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
+    @property
+    def rests_on_batches(self) -> bool:
+        """True where a judgement that was asked for was made among several answers."""
+        return self._judgements.in_use
+
     def known(self, case: Case) -> Judgement | None:
         """The judgement, where it has been made: most answers repeat, and are not worth a coroutine."""
         try:
-            return self._known.get(self.base.memo_key(case))
+            key = self.base.memo_key(case)
+            known = self._known.get(key)
         except Exception:
             return None  # ``judge`` says what is wrong
+        if known is not None:
+            self._note(key)
+        return known
 
     async def judge(self, case: Case) -> Judgement:
         """The judgement, UNKNOWN where the predicate raises. Raises LimitReached where its judge may
         spend no more, and errors of this package only."""
+        judgement = await self.prepare(case)
+        if self._judgements.mixed:
+            # One that raises has said UNKNOWN, which nobody else can have had a hand in.
+            with suppress(Exception):
+                self._note(self.base.memo_key(case))
+        return judgement
+
+    async def prepare(self, case: Case) -> Judgement:
+        """The judgement as ``judge`` gives it, made beforehand: nothing rests on it yet."""
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
@@ -87,7 +126,14 @@ class Judging:
 
     async def ask(self, case: Case) -> Judgement:
         """The judgement, asked for once per memo key. Raises what the predicate raises."""
-        return await self._ask(self.base.memo_key(case), case)
+        key = self.base.memo_key(case)
+        judgement = await self._ask(key, case)
+        self._note(key)
+        return judgement
+
+    def _note(self, key: Hashable | None) -> None:
+        if key in self._judgements.mixed:
+            self._judgements.in_use = True
 
     async def _ask(self, key: Hashable | None, case: Case) -> Judgement:
         if key is None:
@@ -102,29 +148,45 @@ class Judging:
     async def _asked(self, case: Case) -> Judgement:
         key = None if self._name is None or self.store is None else self.base.memo_key(case)
         if key is None or self._name is None or self.store is None:
-            return await self._judged(case)
+            return (await self._judged(case))[0]
         stored = await self.store.judgement(self._name, key)
         if stored is not None:
             return stored
-        judgement = await self._judged(case)
+        if self.may_batch:
+            stored = await self.store.judgement(among_others(self._name), key)
+            if stored is not None:
+                self._judgements.mixed.add(key)
+                return stored
+        judgement, mixed = await self._judged(case)
         if judgement.verdict is not Verdict.UNKNOWN:
-            await self.store.put_judgement(self._name, key, judgement)
+            kept_as = among_others(self._name) if mixed else self._name
+            await self.store.put_judgement(kept_as, key, judgement)
         return judgement
 
-    async def _judged(self, case: Case) -> Judgement:
-        judged = self.base(case)
-        return as_judgement(await judged if inspect.isawaitable(judged) else judged, self.base)
+    async def _judged(self, case: Case) -> tuple[Judgement, bool]:
+        """The judgement, and whether a judge who saw several answers at once had a say in it."""
+        own = Company()
+        before = company.set(own)
+        try:
+            judged = self.base(case)
+            judgement = as_judgement(await judged if inspect.isawaitable(judged) else judged, self.base)
+        finally:
+            company.reset(before)
+            if own.is_mixed:
+                self._judgements.mixed.add(self.base.memo_key(case))
+        return judgement, own.is_mixed
 
 
 def judgings(predicates: Iterable[Predicate]) -> tuple[Judging, ...]:
     """One for each predicate; those with the same base share what they remember."""
-    remembered: dict[Predicate, Memo[Judgement]] = {}
+    remembered: dict[Predicate, Judgements] = {}
     return tuple(
-        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Memo()))
+        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()))
         for predicate in predicates
     )
 
 
 def described(error: BaseException) -> str:
-    """An error in one line: its type and its message."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """An error in words: its type and its message, in which what looks like a key is masked."""
+    told = without_secrets(str(error))
+    return f"{type(error).__name__}: {told}" if told else type(error).__name__

@@ -5,8 +5,15 @@ import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from ..errors import InvalidInput
+from .interrupts import Interrupts, kept
+
+
+class Reentered(InvalidInput):
+    """What is done in a slot was about to wait for another one."""
 
 
 class Limiter:
@@ -28,23 +35,19 @@ class Limiter:
     @contextmanager
     def slot(self) -> Generator[None, None, None]:
         """Waits in this thread, which must not be one that an event loop runs in."""
-        if not self.enter_at_once():
-            admitted = threading.Event()
-
-            def admit() -> bool:
-                admitted.set()
-                return True
-
-            self._queue(admit)
-            try:
-                admitted.wait()
-            except BaseException:  # Ctrl-C
-                self._give_up(admit)
-                raise
+        entered = False
         try:
-            yield
+            # A slot that Ctrl-C made one forget would be lost to all.
+            with kept() as interrupts:
+                if not self.enter_at_once():
+                    self._wait(interrupts)
+                entered = True
+                interrupts.check()
+            with self.held():
+                yield
         finally:
-            self.leave()
+            if entered:
+                self.leave()
 
     @asynccontextmanager
     async def aslot(self) -> AsyncGenerator[None, None]:
@@ -52,9 +55,29 @@ class Limiter:
         if not self.enter_at_once():
             await self.enter()
         try:
-            yield
+            with self.held():
+                yield
         finally:
             self.leave()
+
+    @contextmanager
+    def held(self) -> Generator[None, None, None]:
+        """Around what is done in a slot: it must not wait for another one, see ``check_free``."""
+        slot = begun(around(), self)
+        try:
+            yield
+        finally:
+            slot.limiter = None
+
+    def check_free(self) -> None:
+        """Raises InvalidInput inside what is done in one of its slots: enough of them could take all
+        there are, and each would wait for another."""
+        if any(slot.limiter is self for slot in _slots.get()):
+            raise Reentered(
+                "this explainer was called inside one of its own replays, or inside one of an explainer "
+                "that shares its limiter; they would wait for each other. Inside a replay, use an "
+                "Explainer of its own"
+            )
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
@@ -103,6 +126,23 @@ class Limiter:
         if self._waiting:
             self._admit_waiting()
 
+    def _wait(self, interrupts: Interrupts) -> None:
+        admitted = False
+
+        def admit() -> bool:
+            nonlocal admitted
+            admitted = True
+            interrupts.wake()
+            return True
+
+        self._queue(admit)
+        try:
+            while not admitted:
+                interrupts.doze()
+        except BaseException:
+            self._give_up(admit)
+            raise
+
     def _queue(self, admit: Callable[[], bool]) -> None:
         self._waiting.append(admit)
         # A slot may have come free just before.
@@ -130,6 +170,30 @@ class Limiter:
                 admit = self._waiting.popleft() if self._waiting else _nobody
                 if not admit():
                     self._free.append(None)
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """What is done in a slot of a limiter; None once that has ended, whoever still runs in its
+    context."""
+
+    limiter: Limiter | None
+
+
+_slots: ContextVar[tuple[Slot, ...]] = ContextVar("rag_rule_slots", default=())
+"""The slots that are held around what is done here, in any thread and on any loop."""
+
+
+def around() -> tuple[Slot, ...]:
+    """The slots that are held here."""
+    return tuple([slot for slot in _slots.get() if slot.limiter is not None])
+
+
+def begun(outer: tuple[Slot, ...], limiter: Limiter) -> Slot:
+    """One more slot, from now on in this context; ``outer``: the others."""
+    slot = Slot(limiter)
+    _slots.set((*outer, slot))
+    return slot
 
 
 def _nobody() -> bool:

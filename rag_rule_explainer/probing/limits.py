@@ -37,6 +37,15 @@ class Limits:
                 at_least = "at least 1" if whole else "a number above 0"
                 raise InvalidInput(f"limits.{field.name} is {cap!r}; give {at_least}, or None")
 
+    @classmethod
+    def of(cls, given: "Limits | int") -> "Limits":
+        """Returns limits as they are, and a number as one of replays. Raises InvalidInput."""
+        if isinstance(given, cls):
+            return given
+        if type(given) is not int:
+            raise InvalidInput(f"limits is {given!r}; give a number of replays, or Limits(replays=...)")
+        return cls(replays=given)
+
 
 class LimitReached(Exception):
     """Raised inside a probe instead of spending more; the drivers turn it into a stop."""

@@ -59,6 +59,15 @@ class Noise:
         if self.vote == "sequential":
             self._check_decidable()
 
+    @classmethod
+    def of(cls, given: "Noise | int") -> "Noise":
+        """Returns noise as it is, and a number as one of samples. Raises InvalidInput."""
+        if isinstance(given, cls):
+            return given
+        if type(given) is not int:
+            raise InvalidInput(f"noise is {given!r}; give a number of samples, or Noise(samples=...)")
+        return cls(samples=given)
+
     def _check_decidable(self) -> None:
         earliest = Sequential(10**9, self.false_holds, self.false_breaks, self.margin).soonest(0, 0)
         if earliest > self.samples:

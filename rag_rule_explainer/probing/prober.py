@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,15 +15,14 @@ from . import threads
 from .bill import Bill
 from .deadlines import Deadlines
 from .judging import Judging
-from .limiter import Limiter
+from .limiter import Limiter, Reentered, around, begun
 from .limits import LimitReached
 from .pausing import pause
-from .replaying import Replay, UnusableReply
+from .replaying import EMPTY, Replay, UnusableReply, said_nothing
 from .reply import Reply
 from .retries import Retries
 from .shelf import Shelf
-
-EMPTY = "the answer is empty"
+from .wholeness import answer_fault
 
 
 class Ballot(NamedTuple):
@@ -59,10 +58,11 @@ class Prober:
 
     ``sources``: all that arrangements are made of. ``shelf``: where answers are kept. ``timeout``:
     seconds that one run may take. ``answer_without_sources``: the answer to the empty arrangement,
-    instead of asking the application.
+    instead of asking the application. ``accepts``: finish reasons of answers that count, beside those of
+    whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- each is a setting of the one who asks
         self,
         question: str,
         replay: Replay,
@@ -73,6 +73,7 @@ class Prober:
         retries: Retries,
         timeout: float | None = None,
         answer_without_sources: str | None = None,
+        accepts: Collection[str] = (),
     ) -> None:
         self.question = question
         self._sources = sources
@@ -84,7 +85,9 @@ class Prober:
             getattr(replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
         )
         self._ask: Any = replay if is_async else self._ask_in_a_thread
+        self._accepts = frozenset((*accepts, *getattr(replay, "accept_finish_reasons", ())))
         self._limiter = limiter
+        self._around = around()
         self._retries = retries
         self._deadlines = None if timeout is None else Deadlines(timeout)
         self._without_sources = answer_without_sources
@@ -95,7 +98,7 @@ class Prober:
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
         if self._without_sources is None or arrangement.sources:
-            reply = await self.shelf.reply(arrangement, self._sample)
+            reply = self._counting(await self.shelf.reply(arrangement, self._sample))
         else:
             reply = Reply(Answer(self._without_sources, note="answered without the application"))
         if reply.answer is None:
@@ -110,12 +113,30 @@ class Prober:
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
         """The reply of that number, from 0 on; the first is the one that is probed."""
         if number == 0:
-            return await self.shelf.reply(arrangement, self._sample)
-        return await self.shelf.sample(arrangement, number, self._sample)
+            return self._counting(await self.shelf.reply(arrangement, self._sample))
+        return self._counting(await self.shelf.sample(arrangement, number, self._sample))
+
+    def fault_in(self, answer: Answer) -> str:
+        """Returns why the answer is none, be it new, stored or handed over; empty where it is one."""
+        if answer.finish_reason is None:
+            return ""
+        is_structured = answer.value is not None
+        return answer_fault(answer.finish_reason, structured=is_structured, accepts=self._accepts)
+
+    def _counting(self, reply: Reply) -> Reply:
+        """Returns the reply, or in its place why it cannot count: others may have stored it."""
+        fault = "" if reply.answer is None else self.fault_in(reply.answer)
+        return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
     def answers_itself(self, arrangement: Arrangement) -> bool:
         """True iff the application is not asked about it."""
         return self._without_sources is not None and not arrangement.sources
+
+    def bound_seconds(self, most: float) -> None:
+        """From now on no run may take longer. To be called before the first one; a longer bound changes
+        nothing."""
+        if self._deadlines is not None:
+            self._deadlines.seconds = min(self._deadlines.seconds, most)
 
     def stop(self, reason: str) -> None:
         """Nothing more is tried again."""
@@ -202,7 +223,11 @@ class Prober:
         except BaseException:
             self._limiter.leave()
             raise
-        started, deadlines = time.perf_counter(), self._deadlines
+        started, deadlines, slot = (
+            time.perf_counter(),
+            self._deadlines,
+            begun(self._around, self._limiter),
+        )
         try:
             task = asyncio.current_task() if deadlines is not None else None
             try:
@@ -217,9 +242,10 @@ class Prober:
                     raise deadlines.passed() from error
                 raise
             finally:
+                slot.limiter = None
                 self._limiter.leave()
             answer = _plain(given) if type(given) is str else Answer.of(given)
-            _check_said(answer, arrangement)
+            self._check_said(answer, arrangement)
         except BaseException as error:
             if not _is_the_applications(error):
                 raise
@@ -229,6 +255,13 @@ class Prober:
         if answer.usage or answer.models:
             self.bill.spend(answer.usage, answer.models)
         return Reply(answer, time.perf_counter() - started)
+
+    def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
+        # Whoever is shown nothing may well say nothing.
+        empty = EMPTY if said_nothing(answer) and arrangement.sources else ""
+        fault = self.fault_in(answer) or empty
+        if fault:
+            raise UnusableReply(fault, answer.usage, answer.models, passing=True)
 
     async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
         given = await threads.shared().run(self._replay, question, sources)
@@ -248,13 +281,6 @@ def _plain(text: str) -> Answer:
     return Answer(text)
 
 
-def _check_said(answer: Answer, arrangement: Arrangement) -> None:
-    text = answer.text
-    # Whoever is shown nothing may well say nothing.
-    if (not text or text.isspace()) and arrangement.sources and answer.value is None:
-        raise UnusableReply(EMPTY, answer.usage, answer.models, passing=True)
-
-
 def _is_the_applications(error: BaseException) -> bool:
     """True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
     if isinstance(error, asyncio.CancelledError):
@@ -262,7 +288,7 @@ def _is_the_applications(error: BaseException) -> bool:
     if isinstance(error, KeyboardInterrupt):
         # Ctrl-C comes to the main thread alone; elsewhere it would end the loop and leave all waiting.
         return threading.current_thread() is not threading.main_thread()
-    return not isinstance(error, (UntrueReplay, NoSourcesCaptured, GeneratorExit))
+    return not isinstance(error, (UntrueReplay, NoSourcesCaptured, Reentered, GeneratorExit))
 
 
 def _is_cancelled_from_outside() -> bool:

@@ -1,11 +1,13 @@
 """What a replay is, and the baseline that replays are compared with."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from ..printable import without_secrets
 from ..sources import Source
 from ..verdicts import Answer
+from .prices import TokensByModel
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
 """Where the sources come from: handed over by the caller, what retrieval returned, or the part of
@@ -41,11 +43,56 @@ class UnusableReply(Exception):
         *,
         passing: bool | None = None,
     ) -> None:
-        super().__init__(reason)
-        self.reason = reason
+        # It may be what a provider said.
+        self.reason = without_secrets(reason)
+        super().__init__(self.reason)
         self.usage = usage
         self.models = models
         self.passing = passing
+
+
+EMPTY = "the answer is empty"
+
+
+def said_nothing(answer: Answer) -> bool:
+    """Returns True iff there is nothing in the answer to judge."""
+    text = answer.text
+    return (not text or text.isspace()) and answer.value is None
+
+
+class Fidelity(Protocol):
+    """Knows whether replays are the baseline but for their sources, as far as that was seen.
+
+    ``doubt``: what in a replay tells against it, whatever was compared; empty for nothing.
+    """
+
+    doubt: str
+
+    @property
+    def unchecked(self) -> str:
+        """Why nobody knows; empty where a replay on all sources was compared with the baseline."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A text from which an equal course of requests can be told from another one; empty where the
+        baseline's requests are not known."""
+        ...
+
+    def would_compare(self, ids: tuple[str, ...]) -> bool:
+        """True iff a replay on the sources of these ids would be compared with an earlier one on them."""
+        ...
+
+    @property
+    def beginning(self) -> str:
+        """A digest of what models were sent before any of them replied, which an equal application sends
+        again; empty where the baseline's requests are not known."""
+        ...
+
+    def recognise(self, fingerprint: str) -> str:
+        """Compares with the fingerprint of an earlier baseline, whose replays were checked. Returns how
+        the requests differ; nothing where they do not, and then these count as checked as well."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +108,12 @@ class Baseline:
     ``state``: what else answers depend on, such as a conversation so far, as a digest: the same question
     in another state is another question to the store. ``failed``: tries before it that failed, and are
     paid for as well. ``seconds``: since the call began. ``warnings``: what is to be read before any rule;
-    ``notes``: what may be read after. ``versions``: of what it is built with.
+    ``notes``: what may be read after. ``fidelity``: None where nothing of replays is seen but their
+    answers, as of a function of question and sources. ``application``: its name. ``longest``: seconds
+    that a replay may take, where that follows from what the baseline took. ``late_warnings``,
+    ``late_notes``: those that are known once all is done. ``judge_spent``: the tokens that a judge in the
+    predicate has spent so far, where somebody counts them; they count for ``limits`` as well.
+    ``versions``: of what it is built with.
     """
 
     answer: Answer
@@ -78,4 +130,10 @@ class Baseline:
     usage: Mapping[str, int] = field(default_factory=dict[str, int])
     models: Mapping[str, Mapping[str, int]] | None = None
     state: str = ""
+    fidelity: Fidelity | None = None
+    application: str = ""
+    longest: float | None = None
+    late_warnings: Callable[[], Sequence[str]] | None = None
+    late_notes: Callable[[], Sequence[str]] | None = None
+    judge_spent: Callable[[], TokensByModel] | None = None
     versions: Mapping[str, str] = field(default_factory=dict[str, str])

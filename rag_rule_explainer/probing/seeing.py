@@ -7,8 +7,10 @@ JSON, or surrounded by anything. What a model wrote itself during the run does n
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from ..sources import Source
 
@@ -34,6 +36,21 @@ class Request:
     written_before: tuple[str, ...] = ()
 
 
+class Reading(NamedTuple):
+    """A text as it is compared: its words in a line, and all its stretches of eight words."""
+
+    line: str
+    stretches: frozenset[Stretch]
+    is_telling: bool
+
+
+@lru_cache(maxsize=16)
+def reading_of(text: str) -> Reading:
+    """Returns the text's reading. The last few are kept: a request is looked at from several sides."""
+    words = _words(text)
+    return Reading(_line(words), frozenset(_stretches(words)), _is_telling(words))
+
+
 class Sight:
     """Recognises sources in requests. ``constant``: texts that reach the model in any case."""
 
@@ -49,6 +66,13 @@ class Sight:
             for identity, each in stretches.items()
             if len(words[identity]) >= STRETCH
         }
+        self._inside = {
+            identity: (frozenset(each), containers)
+            for identity, each in stretches.items()
+            if len(each) > 1
+            and not self._own.get(identity)
+            and (containers := _containing(identity, each, stretches))
+        }
         spoken = [_line(of) for of in words.values()] + [_line(_words(text)) for text in constant]
         self._short = {
             identity: _line(of)
@@ -61,22 +85,51 @@ class Sight:
         """Ids of the sources that can be told from all others and from chance."""
         return frozenset(self._short) | frozenset(each for each, own in self._own.items() if own)
 
+    def leaked_in(self, requests: Iterable[Request], kept: Collection[str]) -> frozenset[str]:
+        """Ids of sources that were not kept and whose text is in one of the requests all the same.
+
+        Also of a source whose text is a part of another one's: unless that one was kept, nothing else
+        explains that all of it is there.
+        """
+        requests = tuple(requests)
+        leaked = set(self.seen_in(requests).difference(kept))
+        hidden = {
+            identity: stretches
+            for identity, (stretches, containers) in self._inside.items()
+            if identity not in kept and containers.isdisjoint(kept)
+        }
+        for request in requests if hidden else ():
+            written = frozenset[Stretch]().union(
+                *(reading_of(text).stretches for text in request.written_before)
+            )
+            for text in readings(request.text):
+                shown = reading_of(text).stretches
+                leaked.update(each for each, own in hidden.items() if own <= shown and not own <= written)
+        return frozenset(leaked)
+
     def seen_in(self, requests: Iterable[Request]) -> frozenset[str]:
         """Ids of the recognisable sources, all or part of whose text is in one of the requests."""
         seen: set[str] = set()
         for request in requests:
-            written = {s for text in request.written_before for s in _stretches(_words(text))}
-            spoken = [_line(_words(text)) for text in request.written_before]
-            for text in _readings(request.text):
-                words = _words(text)
-                shown, line = _stretches(words) - written, _line(words)
+            before = [reading_of(text) for text in request.written_before]
+            written = {stretch for each in before for stretch in each.stretches}
+            spoken = [each.line for each in before]
+            for text in readings(request.text):
+                read = reading_of(text)
+                shown, line = read.stretches - written, read.line
                 seen.update(identity for identity, own in self._own.items() if not own.isdisjoint(shown))
                 seen.update(
                     identity
                     for identity, short in self._short.items()
-                    if line.count(short) > sum(before.count(short) for before in spoken)
+                    if line.count(short) > sum(said.count(short) for said in spoken)
                 )
         return frozenset(seen)
+
+
+def _containing(
+    identity: str, stretches: set[Stretch], of_all: Mapping[str, set[Stretch]]
+) -> frozenset[str]:
+    return frozenset(other for other, each in of_all.items() if other != identity and stretches <= each)
 
 
 def _words(text: str) -> list[str]:
@@ -96,7 +149,12 @@ def _is_telling(words: Sequence[str]) -> bool:
     return len(words) >= fewest and sum(map(len, words)) >= shortest
 
 
-def _readings(text: str) -> Iterable[str]:
+def words_of(text: str) -> tuple[str, ...]:
+    """Returns the words of a text, as they are compared."""
+    return tuple(_words(text))
+
+
+def readings(text: str) -> Iterable[str]:
     """The text as it is, and with the escapes of JSON and HTML undone."""
     yield text
     if "\\" in text:

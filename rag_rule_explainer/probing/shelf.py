@@ -1,14 +1,17 @@
 """Answers that are on the shelf already: in memory by arrangement, and in the store, if there is one."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from ..sources import Arrangement
-from ..storing.answers import Answers
 from ..storing.encoding import StoredAnswer
 from ..verdicts import Answer
 from .bill import Bill
 from .memo import Memo
 from .reply import Reply
+
+if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+    from ..storing.answers import Answers
 
 MOST_IN_MEMORY = 4096
 """Answers that are kept in memory as well where there is a store to read the others from."""
@@ -22,7 +25,7 @@ class Shelf:
     ``remember=False`` keeps none in memory. ``stored``: the store's answers to the question.
     """
 
-    def __init__(self, bill: Bill, *, remember: bool, stored: Answers | None = None) -> None:
+    def __init__(self, bill: Bill, *, remember: bool, stored: "Answers | None" = None) -> None:
         self._bill = bill
         self._remember = remember
         self._stored = stored

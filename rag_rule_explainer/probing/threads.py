@@ -29,7 +29,9 @@ class Threads:
     """Runs functions in threads, as many at once as are asked for."""
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        # No SimpleQueue: who is woken there, finds that another thread was faster, and by then is out of
+        # time, waits without any limit (seen in CPython 3.11).
+        self._jobs: queue.Queue[_Job] = queue.Queue()
         self._idle = 0
         self._guard = threading.Lock()
 
@@ -40,15 +42,18 @@ class Threads:
         """
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
-        self._jobs.put(_Job(copy_context(), lambda: function(*args), loop, outcome))
+        job = _Job(copy_context(), lambda: function(*args), loop, outcome)
         with self._guard:
             # Whoever is idle takes a job at most; the count says for how many jobs there is somebody.
             self._idle -= 1
             missing = self._idle < 0
             if missing:
                 self._idle += 1
+        # The job comes last: where Ctrl-C, or a lack of threads, ends this in between, there is a thread
+        # too many and never one too few, for which a later job would wait in vain.
         if missing:
             threading.Thread(target=self._work, name="rag-rule-replay", daemon=True).start()
+        self._jobs.put(job)
         return await outcome
 
     def _work(self) -> None:

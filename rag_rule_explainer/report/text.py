@@ -11,8 +11,8 @@ from rich.text import Text
 
 from ..explanation import Explanation
 from ..lattice import told
-from ..printable import printable, shortened
-from ..records import Finding, SourceRecord, joined, named_units, phrase
+from ..printable import plain_id, printable, shortened
+from ..records import DOUBTED, JUDGED_TOGETHER, Finding, SourceRecord, joined, named_units, phrase
 from ..rules import RuleKind
 
 _MOST_SHOWN = 10
@@ -44,7 +44,7 @@ def lines(explanation: Explanation) -> Iterator[Text]:
     yield from _sources(explanation)
     yield from _listed(
         "Held out: retrieved, but never shown to the model",
-        (f"{source.id}  {shortened(_gist(source), 90)}" for source in explanation.held_out),
+        (f"{plain_id(source.id)}  {shortened(_gist(source), 90)}" for source in explanation.held_out),
     )
     votes = _votes(explanation)
     for kind in explanation.predicates:
@@ -83,7 +83,7 @@ def _rest(count: int) -> Iterator[Text]:
 
 
 def _width(ids: Iterable[str]) -> int:
-    return min(_WIDEST, max((len(printable(identity)) for identity in ids), default=0))
+    return min(_WIDEST, max((len(plain_id(identity)) for identity in ids), default=0))
 
 
 def _sources(explanation: Explanation) -> Iterator[Text]:
@@ -91,10 +91,10 @@ def _sources(explanation: Explanation) -> Iterator[Text]:
     width = _width(source.id for source in explanation.sources)
     tied = {each: tie.sources[0] for tie in explanation.ties for each in tie.sources[1:]}
     for source in explanation.sources:
-        marked = f" (tied to {printable(tied[source.id])})" if source.id in tied else ""
+        marked = f" (tied to {plain_id(tied[source.id])})" if source.id in tied else ""
         marked = " (pinned)" if source.pinned else marked
         yield Text.assemble(
-            "  ", (printable(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90), marked
+            "  ", (plain_id(source.id).ljust(width), "cyan"), "  ", shortened(_gist(source), 90), marked
         )
 
 
@@ -178,7 +178,7 @@ def _importance(explanation: Explanation) -> Iterator[Text]:
         estimated = f"  (estimated, +- {index.error:.2g})" if index.error else ""
         tied = f"  (with {joined(index.tied)})" if index.tied else ""
         yield Text(
-            f"  {printable(index.source).ljust(width)}  {index.kind.value:9}  "
+            f"  {plain_id(index.source).ljust(width)}  {index.kind.value:9}  "
             f"{index.banzhaf:.3f}  {index.shapley:.3f}{estimated}{tied}"
         )
 
@@ -203,8 +203,10 @@ def _cost(explanation: Explanation) -> Iterator[Text]:
         yield Text(f"  {counts.judge_requests:,} {requests} to the judge")
     yield from _spent("judge", spent.judge, spent.judge_cost)
     yield Text(printable(f"  miner: {explanation.miner.name} ({explanation.miner.reason})"))
-    if explanation.complete:
-        yield Text(f"  complete: {_completeness(explanation)}", style="green")
+    if explanation.ended:
+        style = "green" if explanation.complete else "yellow"
+        negated = "" if explanation.complete else "not "
+        yield Text(f"  {negated}complete: {_completeness(explanation)}", style=style)
     else:
         why = shortened(printable(explanation.why_incomplete), 300)
         sure = all(finding.claim in {"proved", "confident"} for finding in explanation.rules)
@@ -217,7 +219,11 @@ def _completeness(explanation: Explanation) -> str:
     if explanation.miner.name == "partitioned":
         passed = passed or "was found"
         return f"no other rule within a batch {passed}; those over several are not looked for"
-    if any(finding.claim == "relative" for finding in explanation.rules):
+    if JUDGED_TOGETHER in explanation.warnings:
+        passed = passed or "was found"
+    if explanation.stop_reason == DOUBTED:
+        return f"no other rule {passed or 'was found'}; {DOUBTED}"
+    if not explanation.complete:
         passed = passed or "was found"
         return f"no other rule of the kept sources {passed}; there may be rules that name dropped ones"
     if passed:

@@ -55,7 +55,7 @@ class Answers:
             if is_told and future.result() is None:
                 submit(Release(wish.key))
             raise
-        return Claim(self._writer, wish) if row is None else _stored(self._writer, row)
+        return Claim(self._writer, wish) if row is None else _stored(self._writer, wish, row)
 
 
 class Claim:
@@ -80,11 +80,13 @@ class Claim:
         """
         answer = storable(answer)
         loop = asyncio.get_running_loop()
-        put = Put(loop, loop.create_future(), self._wish, packed_answer(answer), latency)
+        put = Put(
+            loop, loop.create_future(), self._wish, packed_answer(answer, self._wish.key[0]), latency
+        )
         self._settled = True
         self._writer.submit(put)
         row = await put.future
-        return answer if row is None else _stored(self._writer, row).answer
+        return answer if row is None else _stored(self._writer, self._wish, row).answer
 
     def release(self) -> None:
         """Lets the next one who wants the answer make it. Never blocks, never raises; once is enough."""
@@ -102,6 +104,6 @@ async def told(writer: Writer, ticket: Ticket) -> Any:
     return await ticket.future
 
 
-def _stored(writer: Writer, row: Any) -> StoredAnswer:
+def _stored(writer: Writer, wish: Wish, row: Any) -> StoredAnswer:
     content, latency = row
-    return StoredAnswer(writer.database.decoded(unpacked_answer, content), latency)
+    return StoredAnswer(writer.database.decoded(unpacked_answer, content, wish.key[0]), latency)

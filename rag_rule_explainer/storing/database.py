@@ -1,32 +1,35 @@
 """Connections to the database of one address, set up as a store needs them."""
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from ..errors import MissingExtra, StoreFailed
+from ..errors import MissingExtra, RagRuleError, StoreFailed
 from . import postgres, sqlite
 from .address import Address
 from .encoding import Corrupted
-from .failures import corrupted, failed, is_passing
+from .failures import corrupted, failed, gone, is_passing, is_reset
 from .presence import Presence
 from .rows import HotStatements
 from .schema import migrate, version_of
 
 Result = TypeVar("Result")
+File: TypeAlias = tuple[int, int]
+"""Says which file it is, whatever its path."""
 
 PATIENCE = 30.0
 """Seconds for which what is in the way is waited for: another writer, or a server that restarts."""
+RESETS = 8
+"""How often work is done again where the connection to the server broke, before anything was paid."""
 OUTSIDE: dict[str, Any] = {"outside": True}
 """Options of a connection to SQLite that is to begin no transaction: it waits for no writer."""
 _BUSY = 5_000
@@ -57,6 +60,9 @@ class Database:
         self.ahead = 0.0
         self.hot: HotStatements = cast("Any", sqlite if address.dialect == "sqlite" else postgres)
         self._address = address
+        # Absolute, because the current folder may change.
+        self._path = os.path.abspath(address.target) if address.dialect == "sqlite" else ""  # noqa: PTH100
+        self._file: File | None = None
         self._engine = _engine(address)
 
     @property
@@ -92,22 +98,38 @@ class Database:
                 if not make and not path.exists():
                     raise StoreFailed(f"there is no store {self.shown}; check the path")
                 _make_file(path)
-            patiently(partial(self._migrate, make=make))
+            patiently(partial(self._migrate, make=make), resets=RESETS)
             if self._address.dialect == "sqlite":
                 patiently(self._write_ahead)
+                self._file = file_at(self._path)
+
+    def check_there(self) -> None:
+        """Makes sure that the file is the one that was opened. Raises StoreFailed.
+
+        Whoever deletes a file that is open notices nothing, and neither does SQLite, which writes on to
+        what nobody will ever find. Takes microseconds.
+        """
+        if self._file is not None and file_at(self._path) != self._file:
+            raise gone(self.shown)
 
     @contextmanager
     def told(self) -> Generator[None, None, None]:
-        """What the database raises becomes a StoreFailed."""
+        """What is raised inside becomes a StoreFailed, but for errors of this package.
+
+        Whatever it is: of a damaged file, drivers raise any error there is.
+        """
         try:
             yield
-        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        except RagRuleError:
+            raise
+        except Exception as error:
             raise failed(self.shown, error) from error
 
-    def decoded(self, decode: Callable[[object], Result], content: object) -> Result:
-        """What ``decode`` makes of a column. Raises StoreFailed where it is corrupted."""
+    def decoded(self, decode: Callable[..., Result], content: object, *key: str) -> Result:
+        """What ``decode`` makes of a column, and of the key of its row. Raises StoreFailed where it is
+        corrupted."""
         try:
-            return decode(content)
+            return decode(content, *key)
         except Corrupted as error:
             raise corrupted(self.shown, str(error)) from error
 
@@ -123,16 +145,34 @@ class Database:
             connection.execution_options(**OUTSIDE).exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
+def file_at(path: str) -> File | None:
+    """Which file is at the path; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 -- for every transaction, and a Path takes twice as long
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def patiently(
-    work: Callable[[], Result], is_worth_waiting_for: Callable[[Exception], bool] = is_passing
+    work: Callable[[], Result],
+    is_worth_waiting_for: Callable[[Exception], bool] = is_passing,
+    *,
+    resets: int = 0,
 ) -> Result:
-    """Does the work, again and again for a while where something passing is in the way."""
+    """Does the work, again and again for a while where something passing is in the way.
+
+    ``resets``: how often at the most it is done again where a connection broke, which is only for work
+    that may be done twice.
+    """
     until, pause = time.monotonic() + PATIENCE, 0.02
     while True:
         try:
             return work()
         except Exception as error:
-            if not is_worth_waiting_for(error) or time.monotonic() > until:
+            is_again = is_worth_waiting_for(error) or (resets > 0 and is_reset(error))
+            resets -= is_reset(error)
+            if not is_again or time.monotonic() > until:
                 raise
         time.sleep(pause)
         pause = min(2 * pause, 1.0)
@@ -151,6 +191,8 @@ def _engine(address: Address) -> Engine:
         plain = address.driver == "pg8000" and "unix_sock" in url.query
         arguments = {"ssl_context": False} if plain else {}
         engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
+        if address.driver == "pg8000":
+            event.listen(engine, "do_connect", _linked)
     except (SQLAlchemyError, ValueError, TypeError) as error:
         raise StoreFailed(
             f"the url of the store {address.shown} cannot be read; write special characters in its "
@@ -179,6 +221,12 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
 def _begin(connection: Connection) -> None:
     if not connection.get_execution_options().get("outside"):
         sqlite.begin(connection)
+
+
+def _linked(_dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]) -> Any:
+    from .link import Link  # here, because the driver may not be installed
+
+    return Link(*arguments, **named)
 
 
 def _set_session(connection: Any, _record: Any) -> None:

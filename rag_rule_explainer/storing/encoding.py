@@ -1,9 +1,12 @@
 """Answers and judgements as bytes, and back from bytes that anybody may have changed.
 
 UTF-8 that lets lone surrogates pass, in columns of bytes: PostgreSQL's texts take neither those nor NUL.
+An answer and a judgement end with a checksum of themselves and of the key they are stored under: a bit
+that a disk has lost would else be another answer, and another rule.
 """
 
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isfinite
@@ -82,8 +85,9 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
     }
 
 
-def packed_answer(answer: Answer) -> bytes:
-    """A storable answer as bytes: its fields by name, but those that say nothing."""
+def packed_answer(answer: Answer, key: str = "") -> bytes:
+    """A storable answer as bytes, to be stored under ``key``: its fields by name, but those that say
+    nothing."""
     # One by one: for a plain text, the encoder has a much shorter way than for a dict with it.
     said = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
@@ -102,12 +106,13 @@ def packed_answer(answer: Answer) -> bytes:
     if answer.models is not None:
         said += ',"models":', _encode({model: dict(usage) for model, usage in answer.models.items()})
     said.append("}")
-    return packed("".join(said))
+    return _with_sum(packed("".join(said)), key)
 
 
-def unpacked_answer(content: object) -> Answer:
-    """The answer that was packed. Raises Corrupted for anything that no answer is packed as."""
-    said = _fields(content)
+def unpacked_answer(content: object, key: str = "") -> Answer:
+    """The answer that was packed. Raises Corrupted for anything that no answer is packed as, and for one
+    that was packed for another key."""
+    said = _fields(_without_sum(content, key))
     return Answer(
         text=_text(said.pop("text", None)),
         value=said.pop("value", None),
@@ -121,14 +126,14 @@ def unpacked_answer(content: object) -> Answer:
     )
 
 
-def packed_judgement(judgement: Judgement) -> bytes:
-    """A judgement as bytes."""
-    return packed(_encode([judgement.verdict.value, judgement.reason]))
+def packed_judgement(judgement: Judgement, key: str = "") -> bytes:
+    """A judgement as bytes, to be stored under ``key``."""
+    return _with_sum(packed(_encode([judgement.verdict.value, judgement.reason])), key)
 
 
-def unpacked_judgement(content: object) -> Judgement:
-    """The judgement that was packed. Raises Corrupted."""
-    match _parsed(content):
+def unpacked_judgement(content: object, key: str = "") -> Judgement:
+    """The judgement that was packed. Raises Corrupted, also for one that was packed for another key."""
+    match _parsed(_without_sum(content, key)):
         case [str(verdict), str(reason)] if verdict in _VERDICTS:
             return Judgement(_VERDICTS[verdict], reason)
         case _:
@@ -144,6 +149,21 @@ def unpacked_number(value: object) -> float | None:
     return float(value)
 
 
+def _with_sum(content: bytes, key: str) -> bytes:
+    return content + b"#%08x" % zlib.crc32(content, zlib.crc32(packed(key)))
+
+
+def _without_sum(content: object, key: str) -> object:
+    """The content itself. What was written before there were any has no sum, and ends as JSON does."""
+    if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
+        return content
+    plain = content[:-_SUM]
+    if _with_sum(plain, key) != content:
+        raise Corrupted("content that its checksum does not fit")
+    return plain
+
+
+_SUM = len(b"#00000000")
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 

@@ -11,6 +11,9 @@ from ..printable import printable, shortened
 _ADVICE = (
     ("is not a database", "give a file that is a store, or one that is not there yet"),
     ("malformed", "restore the file from a copy, or give another one"),
+    ("no UTF-8", "restore the file from a copy, or give another one"),
+    ("Could not decode", "restore the file from a copy, or give another one"),
+    ("no such", "restore the file from a copy, or give another one"),
     ("readonly", "make the file and its folder writable, or give another one"),
     ("read-only", "connect to a server that takes writes"),
     ("unable to open", "check the path and the rights to its folder"),
@@ -38,6 +41,8 @@ _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
 
 def failed(shown: str, error: BaseException) -> StoreFailed:
     """The error for people: which store, what is wrong, what to do."""
+    if isinstance(error, StoreFailed):
+        return error
     said = message(error)
     told = next((advice for sign, advice in _ADVICE if sign in said), "see that it is in order")
     return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {told}")
@@ -58,6 +63,12 @@ def is_broken(error: Exception) -> bool:
     return error.connection_invalidated or any(sign in message(error) for sign in signs)
 
 
+def is_reset(error: Exception) -> bool:
+    """True iff there was a connection, which broke."""
+    broke = isinstance(error, DBAPIError) and error.connection_invalidated
+    return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
+
+
 def _is_locked(error: Exception) -> bool:
     return any(sign in message(error) for sign in ("is locked", "is busy"))
 
@@ -65,6 +76,8 @@ def _is_locked(error: Exception) -> bool:
 def message(error: BaseException) -> str:
     """What the driver says, without the statement and its parameters."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(cause, UnicodeError):
+        return "it holds a text that is no UTF-8"
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
     said: Any = cause.args[0] if cause.args else type(cause).__name__
@@ -86,4 +99,12 @@ def corrupted(shown: str, what: str) -> StoreFailed:
     return StoreFailed(
         f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
         "namespace (rag-rules store prune), or give another store"
+    )
+
+
+def gone(shown: str) -> StoreFailed:
+    """The error for a file that is not there any more, or is another one."""
+    return StoreFailed(
+        f"the file of the store {shown} was deleted, moved or replaced while it was in use, so what was "
+        "paid since then is not kept; put it back, or ask again, which makes a new one"
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from .database import OUTSIDE, Database, patiently
+from .database import OUTSIDE, RESETS, Database, patiently
 from .schema import answers, questions
 
 MOST_LISTED = 4096
@@ -30,4 +30,4 @@ def answers_to(database: Database, question: str) -> list[Any]:
             return list(connection.execution_options(**OUTSIDE).execute(rows).all())
 
     with database.told():
-        return patiently(read)
+        return patiently(read, resets=RESETS)

@@ -5,12 +5,11 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Hashable
-from pathlib import Path
 
 from ..verdicts import Answer, Judgement
 from .address import Address
 from .answers import Answers, told
-from .database import Database
+from .database import Database, file_at
 from .digests import Keys, NotStorable, digest
 from .encoding import packed, packed_judgement, unpacked_answer, unpacked_ids, unpacked_judgement
 from .listing import answers_to
@@ -33,11 +32,15 @@ class Opened:
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
         self._writer = writer
-        self._namespace = packed(store.namespace)
+        self._namespace = packed(store.named)
+
+    def check_there(self) -> None:
+        """Makes sure that what was stored is where others will look for it. Raises StoreFailed."""
+        self._writer.database.check_there()
 
     def answers(self, question: str) -> Answers:
         """The answers to one question; any text that says all that they depend on but the sources."""
-        return Answers(self._writer, self._store.namespace, question, self._store.lease)
+        return Answers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
@@ -47,14 +50,14 @@ class Opened:
         ``key_of``: the key of the arrangement with these ids, as it is now; None where there is none.
         Those that were answered from other texts under these ids are left out. Raises StoreFailed.
         """
-        namespace, database = self._store.namespace, self._writer.database
+        namespace, database = self._store.named, self._writer.database
         keys = Keys(namespace, question)
         found: list[tuple[tuple[str, ...], Answer]] = []
         for arrangement, packed_ids, content in answers_to(database, digest(namespace, question)):
             ids = database.decoded(unpacked_ids, packed_ids)
             key = key_of(ids)
             if key is not None and keys.of(key) == arrangement:
-                found.append((ids, database.decoded(unpacked_answer, content)))
+                found.append((ids, database.decoded(unpacked_answer, content, arrangement)))
         return found
 
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
@@ -64,12 +67,14 @@ class Opened:
         nobody knows what another process would call the same. Raises StoreFailed.
         """
         try:
-            key = digest(self._store.namespace, predicate, memo)
+            key = digest(self._store.named, predicate, memo)
         except NotStorable:
             return None
         loop = asyncio.get_running_loop()
         content = await told(self._writer, Recall(loop, loop.create_future(), key))
-        return None if content is None else self._writer.database.decoded(unpacked_judgement, content)
+        if content is None:
+            return None
+        return self._writer.database.decoded(unpacked_judgement, content, key)
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
         """Stores a judgement, unless one is there, and returns once it is committed.
@@ -77,14 +82,12 @@ class Opened:
         Does nothing for keys under which ``judgement`` finds none. Raises StoreFailed.
         """
         try:
-            key = digest(self._store.namespace, predicate, memo)
-            subject = Subject(
-                digest(self._store.namespace, predicate), self._namespace, packed(predicate)
-            )
+            key = digest(self._store.named, predicate, memo)
+            subject = Subject(digest(self._store.named, predicate), self._namespace, packed(predicate))
         except NotStorable:
             return
         loop = asyncio.get_running_loop()
-        content = packed_judgement(judgement)
+        content = packed_judgement(judgement, key)
         await told(self._writer, Remember(loop, loop.create_future(), key, subject, content))
 
 
@@ -114,13 +117,7 @@ def close_all() -> None:
 
 
 def _file(address: Address) -> object:
-    if address.dialect != "sqlite":
-        return None
-    try:
-        found = Path(address.target).stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    return file_at(address.target) if address.dialect == "sqlite" else None
 
 
 def _forked() -> None:

@@ -18,8 +18,9 @@ class Store:
 
     ``url``: the path of a SQLite file, ``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``
     (which means the driver pg8000). A relative path is relative to the folder that is current when the
-    store is opened. ``namespace``: whose answers these are; another one when the application has changed,
-    which only you can know. ``lease``: seconds for which others wait for an answer that is being made
+    store is opened. ``namespace``: whose answers these are; another one when the application has changed.
+    None: the name of the application and a digest of what it sends its models, which a note of the
+    explanation says. ``lease``: seconds for which others wait for an answer that is being made
     where they cannot see that its maker died; renewed while it lives.
 
     Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
@@ -27,12 +28,14 @@ class Store:
     """
 
     url: str
-    namespace: str
+    namespace: str | None = None
     lease: float = 60.0
 
     def __post_init__(self) -> None:
         Address.of(self.url)
-        if not isinstance(self.namespace, str) or not self.namespace.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        given: object = self.namespace
+        is_name = isinstance(given, str) and bool(given.strip())
+        if given is not None and not is_name:
             raise InvalidInput(
                 f"the namespace of a store is {self.namespace!r}; name the application and its version, "
                 "e.g. 'support-bot-7', so that answers of a changed one are not taken for its own"
@@ -40,6 +43,17 @@ class Store:
         is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         if not is_number or not 0 < self.lease <= _LONGEST_LEASE:
             raise InvalidInput(f"the lease is {self.lease!r}; give seconds above 0, at most a day")
+
+    @classmethod
+    def of(cls, given: "Store | str | None") -> "Store | None":
+        """Returns a store as it is, and a place as one. Raises InvalidInput."""
+        if given is None or isinstance(given, cls):
+            return given
+        if not isinstance(given, str):
+            raise InvalidInput(
+                f"store is {given!r}; give the path of a SQLite file, or Store(url, namespace)"
+            )
+        return cls(given)
 
     def open(self) -> "Opened":
         """The live store, one per process and database, shared by all threads and event loops.
@@ -49,6 +63,13 @@ class Store:
         from .opened import opened  # here, because describing a store loads no SQLAlchemy
 
         return opened(self)
+
+    @property
+    def named(self) -> str:
+        """The namespace. Raises InvalidInput where there is none, as whoever opens it has to give one."""
+        if self.namespace is None:
+            raise InvalidInput(f"the store {self!r} has no namespace; give one, such as 'support-bot-7'")
+        return self.namespace
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as JSON can say them, without a password."""

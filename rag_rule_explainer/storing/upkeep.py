@@ -213,7 +213,9 @@ def _exported(database: Database, namespace: bytes | None) -> Iterator[dict[str,
     query = select(*columns, *rest).join_from(answers, questions, answers.c.question == questions.c.id)
     query = query.where(answers.c.answer.is_not(None))
     for row in _paged(database, query, (answers.c.arrangement, answers.c.sample), questions, namespace):
-        yield _answer_record(row, database)
+        with database.told():
+            record = _answer_record(row, database)
+        yield record
     judged = select(judgements, predicates.c.namespace, predicates.c.text)
     judged = judged.join_from(judgements, predicates, judgements.c.predicate == predicates.c.id)
     for row in _paged(database, judged, (judgements.c.memo,), predicates, namespace):
@@ -244,7 +246,7 @@ def _answer_record(row: Row[Any], database: Database) -> dict[str, Any]:
         "arrangement": str(row.arrangement),
         "sample": int(row.sample),
         "ids": list(decoded(unpacked_ids, row.ids)),
-        "answer": asdict(decoded(unpacked_answer, row.answer)),
+        "answer": asdict(decoded(unpacked_answer, row.answer, str(row.arrangement))),
         "latency": decoded(unpacked_number, row.latency),
         "stored": decoded(unpacked_number, row.stored),
     }
@@ -252,7 +254,7 @@ def _answer_record(row: Row[Any], database: Database) -> dict[str, Any]:
 
 def _judgement_record(row: Row[Any], database: Database) -> dict[str, Any]:
     decoded = database.decoded
-    judgement = decoded(unpacked_judgement, row.judgement)
+    judgement = decoded(unpacked_judgement, row.judgement, str(row.memo))
     return {
         "kind": "judgement",
         "namespace": decoded(unpacked, row.namespace),

@@ -95,8 +95,12 @@ class Writer:
     def _refuse(self) -> None:
         """Tells those who came too late."""
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
-        error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
-        tell((each, error) for each in left if isinstance(each, Ticket))
+        late = [each for each in left if isinstance(each, Ticket)]
+        # No error without somebody to tell it: a claim may be dropped while the interpreter shuts down,
+        # when what words an error can import nothing any more.
+        if late:
+            error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
+            tell((each, error) for each in late)
 
     def _next(self) -> list[Wanted]:
         """What is queued; waits for something, or for the time at which there may be something to do."""
@@ -118,7 +122,7 @@ class Writer:
         now = time.monotonic()
         # Not for every commit: any call to the system gives the interpreter's lock away.
         if now >= self._stay.due:
-            with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError):
+            with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)
 
     def _serve(self, wanted: list[Wanted]) -> None:
@@ -131,7 +135,7 @@ class Writer:
             except BaseException as error:
                 # Whatever it is, those who wait are told, and the thread serves the next ones.
                 told = failed(self.database.shown, error)
-                told.__cause__ = error
+                told.__cause__ = None if told is error else error
                 self._flights.failed(batch, told, time.monotonic())
             else:
                 unwanted = self._flights.landed(batch, landed, time.monotonic())
@@ -149,20 +153,28 @@ class Writer:
     def _committed(self, work: Callable[[Connection, Database, str], Result]) -> Result:
         """Does what is a transaction, or a few that come to one."""
         if self._connection is None:
+            self.database.check_there()  # or it would be made anew, with nothing in it
             self._connection = self.database.connect()
         try:
             result = work(self._connection, self.database, self.owner)
+            # Afterwards, so that nobody is told of an answer as stored that went nowhere.
+            self.database.check_there()
         except BaseException:
-            # It may be of no use any more; the next one tries with a new one.
-            self._disconnect()
+            # It may be of no use any more; the next one tries with a new one. Nothing is said on it: what
+            # is open there ends with it.
+            self._disconnect(politely=False)
             raise
         self.commits += 1
         return result
 
-    def _disconnect(self) -> None:
+    def _disconnect(self, *, politely: bool = True) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
-            try:
+        if connection is None:
+            return
+        with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError):
+            if politely:
                 connection.close()
-            except (SQLAlchemyError, sqlite3.Error):
-                connection.invalidate()
+                return
+        with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError):
+            connection.invalidate()
+            connection.close()

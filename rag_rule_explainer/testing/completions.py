@@ -18,13 +18,14 @@ class Completion:
     ``text``: None is sent as null. ``finish_reason``: None ends a stream after the text, cleanly and in
     the middle, as a proxy does whose connection broke. ``tool_calls``: as OpenAI writes them, such as
     ``{"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}``. ``fault``:
-    what befalls it.
+    what befalls it. ``refusal``: what the model says instead of an answer.
     """
 
     text: str | None
     finish_reason: str | None = "stop"
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     fault: Fault | None = None
+    refusal: str | None = None
 
     @classmethod
     def of(cls, said: "str | Completion | Fault") -> "Completion":
@@ -68,7 +69,7 @@ def _usage(tokens: Tokens, *, detailed: bool) -> Mapping[str, Any]:
 
 
 def _whole(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, Any]) -> str:
-    message: Body = {"role": "assistant", "content": reply.text, "refusal": None}
+    message: Body = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     if reply.tool_calls:
         message["tool_calls"] = list(reply.tool_calls)
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}
@@ -83,6 +84,8 @@ def _events(identity: Mapping[str, Any], reply: Completion, usage: Mapping[str, 
         return json.dumps({**identity, "object": "chat.completion.chunk", "choices": choices, **more})
 
     delta: Body = {"role": "assistant", "content": reply.text}
+    if reply.refusal is not None:
+        delta["refusal"] = reply.refusal
     if reply.tool_calls:
         delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(reply.tool_calls)]
     events = [chunk((delta, None))]

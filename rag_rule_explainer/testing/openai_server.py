@@ -113,6 +113,6 @@ class OpenAIServer:
                 self._closing.wait(seconds(self._latency, body))
                 return response
         except Refused as refused:
-            return Response.refusing(refused.status, str(refused))
+            return Response.refusing(refused.status, str(refused), refused.code)
         except Exception as error:
             return Response.refusing(500, f"{type(error).__name__}: {error}")

@@ -51,8 +51,9 @@ class Response:
 
 
 class Refused(Exception):
-    """A request that is not answered: with which HTTP status, and why."""
+    """A request that is not answered: with which HTTP status, why, and under which code of OpenAI's."""
 
-    def __init__(self, status: int, why: str) -> None:
+    def __init__(self, status: int, why: str, code: str | None = None) -> None:
         self.status = status
+        self.code = code
         super().__init__(why)

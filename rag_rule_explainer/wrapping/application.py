@@ -2,6 +2,7 @@
 
 from collections.abc import (
     AsyncIterator,
+    Collection,
     Iterable,
     Iterator,
     Mapping,
@@ -35,6 +36,16 @@ class Application(Protocol[Item]):
         ...
 
     @property
+    def root(self) -> object:
+        """The object of the user's that is run."""
+        ...
+
+    @property
+    def making(self) -> str:
+        """How a function that makes the application anew for every run is passed, in words."""
+        ...
+
+    @property
     def async_only(self) -> bool:
         """Known beforehand to have no sync entry."""
         ...
@@ -59,8 +70,8 @@ class Application(Protocol[Item]):
         """True for the errors, as text, of what has no sync entry."""
         ...
 
-    def watch(self, *, allow_length: bool) -> Watch:
-        """What is to see the models of one run."""
+    def watch(self, *, accepts: Collection[str]) -> Watch:
+        """What is to see the models of one run; ``accepts``: see ``wholeness.fault_of``."""
         ...
 
     def watching(self, watch: Watch) -> AbstractContextManager[object]:
@@ -104,6 +115,11 @@ class Application(Protocol[Item]):
 
     def why_nothing(self, retrievals: int) -> str:
         """What to say where so many retrievals were seen and no source."""
+        ...
+
+    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+        """Returns why an output is none and what to do, such as of a run that waits for a human; else
+        nothing. ``unreadable``: no answer could be read out of it."""
         ...
 
     def versions(self) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
@@ -15,9 +15,12 @@ from ..errors import BaselineFailed
 from ..estimate import Estimate
 from ..explainer import Explainer, Kind
 from ..explanation import Explanation
+from ..inquiry import INTERRUPTED
+from ..probing.interrupts import kept
 from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
+from ..probing.wholeness import ANY
 from ..progress import Progress
 from ..rules import as_kind
 from ..sources import named_ids
@@ -53,16 +56,25 @@ class Call(Generic[Item]):
     events: Events
 
     def explained(self) -> Explained[Any]:
-        """Blocking, through the application's sync entry, or its async one if that is all it has."""
-        with self.run.application.interception.intercepting():
+        """Blocking, through the application's sync entry, or its async one if that is all it has.
+
+        Raises KeyboardInterrupt after Ctrl-C while the baseline is made; from then on, Ctrl-C ends the
+        search and brings what was proved.
+        """
+        with kept(), self.run.application.interception.intercepting():
             first = at_once(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
+
+    def streamed(self, output: Any) -> Explained[Any]:
+        """An output that was streamed to its end by the run itself, explained; blocking."""
+        with kept():
+            return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
     def verified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
         """Whether one rule of the answer holds, blocking."""
         # Before anything is paid.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
-        with self.run.application.interception.intercepting():
+        with kept(), self.run.application.interception.intercepting():
             first = at_once(self._made(self._blocking_baseline, block))
             return self._asked(verify, first.recorded, first.replay)
 
@@ -79,14 +91,14 @@ class Call(Generic[Item]):
         with application.interception.intercepting():
             try:
                 if application.async_only:
-                    found = run_blocking(self.run.aretrieved())
+                    found = run_blocking(self.run.aretrieved)
                 else:
                     found = self.run.retrieved()
             except BaselineFailed as failed:
                 if application.async_only or not self.is_async_only(failed):
                     raise
                 self.run = self.run.anew()
-                found = run_blocking(self.run.aretrieved())
+                found = run_blocking(self.run.aretrieved)
         case = self.run.case
         return self.explainer.estimate(
             case.question,
@@ -95,6 +107,7 @@ class Call(Generic[Item]):
             prompt=found.prompt,
             spent_tokens=found.tokens,
             notes=found.notes,
+            shape=found.shape,
             assuming=assuming,
         )
 
@@ -108,6 +121,7 @@ class Call(Generic[Item]):
         self, baseline: Callable[[], Awaitable[Made]], pause: Callable[[float], Awaitable[None]]
     ) -> Made:
         settings, tries = self.explainer.settings, count()
+        self.explainer.limiter.check_free()
 
         async def attempt() -> Made | Failed:
             if next(tries):
@@ -125,7 +139,7 @@ class Call(Generic[Item]):
         application = self.run.application
         try:
             if application.async_only:
-                output, replay = run_blocking(self.abaseline()), self.run.areplay
+                output, replay = run_blocking(self.abaseline), self.run.areplay
             else:
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
@@ -133,7 +147,7 @@ class Call(Generic[Item]):
             if application.async_only or not self.is_async_only(failed):
                 raise
             self.run = self.run.anew()
-            output, replay = run_blocking(self.abaseline()), self.run.areplay
+            output, replay = run_blocking(self.abaseline), self.run.areplay
         return Made(output, self.run.recorded(output), replay)
 
     async def _baseline(self) -> Made:
@@ -147,15 +161,14 @@ class Call(Generic[Item]):
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
         """What the explainer says when it is asked so about a baseline that was recorded."""
         sources, baseline = recorded
-        with self._judge_watched() as judge:
+        with kept(), self._judge_watched() as judge:
             return ask(
                 self.run.case.question,
                 sources,
-                baseline,
+                replace(baseline, judge_spent=lambda: judge.models),
                 replay=replay,
                 pinned=self.run.case.pinned,
                 progress=self.events.sync,
-                judge=lambda: judge.models,
             )
 
     async def amined(self, recorded: Recorded) -> Explanation:
@@ -169,20 +182,22 @@ class Call(Generic[Item]):
                 return await ask(
                     self.run.case.question,
                     sources,
-                    baseline,
+                    replace(baseline, judge_spent=lambda: judge.models),
                     replay=self.run.areplay,
                     pinned=self.run.case.pinned,
                     progress=progress,
-                    judge=lambda: judge.models,
                 )
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
         """``mined`` through the application's sync entry, or its async one if that is all it has."""
         if self.run.application.async_only:
             return self.mined(recorded, self.run.areplay)
-        explanation = self.mined(recorded, self.run.replay)
-        told = [self.run.application.tells_of_async(probe.error) for probe in explanation.probes]
-        return self.mined(recorded, self.run.areplay) if told and all(told) else explanation
+        with kept():
+            explanation = self.mined(recorded, self.run.replay)
+            told = [self.run.application.tells_of_async(probe.error) for probe in explanation.probes]
+            if explanation.stop_reason == INTERRUPTED or not (told and all(told)):
+                return explanation
+            return self.mined(recorded, self.run.areplay)
 
     async def abaseline(self) -> Any:
         """The application's output on everything, in a slot of its own.
@@ -207,6 +222,6 @@ class Call(Generic[Item]):
     def _judge_watched(self) -> Generator[Watch, None, None]:
         """What models spend here outside of replays, a predicate's judge has spent."""
         application = self.run.application
-        watch = application.watch(allow_length=True)
+        watch = application.watch(accepts=(ANY,))
         with application.watching(watch):
             yield watch

@@ -1,5 +1,6 @@
 """What is asked about, and in what manner applications are recorded and replayed."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast, get_args
@@ -9,6 +10,8 @@ from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.replaying import WantedScope
 from ..verdicts import Answer
+from .bounds import FACTOR, checked_factor
+from .volatile import Steady
 
 QuestionOf: TypeAlias = Callable[[Any], str]
 """Reads the question out of an application's input."""
@@ -20,8 +23,11 @@ AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 class Manner:
     """How an application is recorded and replayed; the same for every input.
 
-    ``retrievers``: the only ones that are recorded and served; empty for all. ``allow_length``: replies
-    cut off at their length limit count. See the integrations' ``RuleExplainer`` for the rest.
+    ``retrievers``: the only ones that are recorded and served; empty for all. ``accepts``: finish reasons
+    that count as those of whole replies. ``ignore``: patterns of what may differ in the baseline's
+    requests and in those of a replay on all sources; ``steady`` takes it out. ``replay_bound``: a replay
+    may make so many times the baseline's requests, tool calls and steps. See the integrations'
+    ``RuleExplainer`` for the rest.
     """
 
     answer_of: AnswerOf
@@ -30,10 +36,15 @@ class Manner:
     on_new_query: OnNewQuery | None = None
     on_no_retrieval: OnNoRetrieval = "error"
     stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    allow_length: bool = False
+    accepts: tuple[str, ...] = ()
     trace_replays: bool = True
+    ignore: Sequence[str | re.Pattern[str]] = ()
+    replay_bound: float | None = FACTOR
+    steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "steady", Steady(self.ignore))
+        checked_factor(self.replay_bound)
         _one_of("scope", self.scope, get_args(WantedScope))
         _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
@@ -67,9 +78,11 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 class Case:
     """What is asked about: the input, and what the caller says about its sources and its answer.
 
-    ``documents``, ``add_documents``: as the caller gave them. ``config``: what the framework is told
+    ``keywords``: what every run is given by name. ``documents``, ``add_documents``: as the caller gave
+    them. ``config``: what the framework is told
     beside the input. ``baseline``: a logged answer, or an output of the application. ``live``: the
-    baseline is the user's own run, which writes to real histories, checkpoints and memories.
+    baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
+    the config as it was before any run.
     """
 
     given: Any
@@ -80,6 +93,8 @@ class Case:
     pinned: tuple[str, ...] = ()
     baseline: Any = None
     live: bool = False
+    before: Any = None
+    keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         if self.documents is not None and self.add_documents:

@@ -31,7 +31,7 @@ def gated_function(search: Callable[..., Any], shape: Shape[Any], part_of: PartO
     def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Any]:
         said = described((args, kwargs))
         keys = (id(gated), said), (_name(search), said)
-        return Asked(gated, keys, str(args[0] if args else ""), shape)
+        return Asked(gated, keys, str(args[0] if args else ""), shape, hangs_on=(search,))
 
     @wraps(search)
     def sync(*args: Any, **kwargs: Any) -> Any:

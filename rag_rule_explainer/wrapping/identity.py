@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..given import NAMING_METADATA, is_made_up
 from ..sources import Source
 from .copying import described
 
-_NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
 _DIGITS = (4, 8, 16, 64)
 _VOLATILE = re.compile(
     r"score|distance|similarity|relevance|rank$|rerank|retrieved|timestamp|latency|^_?id$"
 )
-_MADE_UP = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,9 @@ def _hashed(text: str) -> str:
 
 
 def _name(text: Retrieved) -> str:
-    named = [text.metadata.get(key) for key in _NAMING_METADATA]
+    named = [text.metadata.get(key) for key in NAMING_METADATA]
     # An id that a framework made up tells a reader nothing.
-    told = [each for each in (text.id, text.part_of) if each and not _MADE_UP.fullmatch(each)]
+    told = [each for each in (text.id, text.part_of) if each and not is_made_up(each)]
     candidates = [*told, *named, text.id]
     return next((name for name in candidates if isinstance(name, str) and _names(name)), "")
 

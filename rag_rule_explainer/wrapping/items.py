@@ -58,6 +58,12 @@ def result_like(items: list[Any], like: object) -> Any:
     return items
 
 
+def text_in(item: Any) -> str | None:
+    """Returns the text of an item, if it has one that is found without being told how."""
+    text = _text(item)
+    return text if isinstance(text, str) else None
+
+
 def _text(item: Any) -> Any:
     if isinstance(item, str):
         return item

@@ -1,7 +1,7 @@
 """Everything one run of the application takes part in, bound to its context."""
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -13,28 +13,40 @@ from ..probing.judging import described
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.seeing import Request
+from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
 from ..verdicts import Answer
+from .bounds import Bound
+from .exchanges import Exchanges
 from .state import State
-from .stopping import Stopping
-
-EMPTY = "a model reply was empty"
-CUT_OFF = "a model reply was cut off at its length limit (allow_length=True takes it as an answer)"
-HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
-"""What may be wrong with replies. Models do not write at the same length every time, so that even
-one that was cut off may be whole when it is asked again."""
+from .temporaries import Shared
 
 
 class Watch(Protocol):
     """What models were sent and replied during one run, as far as their framework reports it.
 
-    ``stopping``: is told each request before it is sent, and may raise there.
+    ``before_step``: is told the number of each step of a graph before it is taken, and may raise there.
     """
 
-    stopping: Stopping | None
+    @property
+    def exchanges(self) -> Exchanges:
+        """Their requests and replies, in order."""
+        ...
 
     @property
     def requests(self) -> list[Request]:
         """What they were sent, in order."""
+        ...
+
+    before_step: list[Callable[[int], None]]
+
+    @property
+    def steps(self) -> int:
+        """The most steps that one graph took, as far as its framework tells."""
+        ...
+
+    @property
+    def said(self) -> Sequence[Said]:
+        """What they replied, in order."""
         ...
 
     @property
@@ -59,6 +71,15 @@ def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> Unusa
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
 
 
+def no_opinions(
+    fault: str, models: TokensByModel, usage: Mapping[str, int] | None = None
+) -> UnusableReply:
+    """Returns the error for a judge's reply that is not whole, with its tokens: it is no verdict."""
+    told = AT_LENGTH if fault == CUT_OFF else fault
+    reason = f"the judge's reply cannot count: {told}"
+    return UnusableReply(reason, summed(models) or usage, models or None, passing=False)
+
+
 def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
     """A model that failed may do better, and so may one whose reply was none; that anything else does is
     for its error to say."""
@@ -79,8 +100,40 @@ def failing(watch: Watch) -> Generator[None, None, None]:
         raise failed_reply(described(error), watch, error) from error
 
 
+def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
+    """Returns the last reply with the answer's text; else the last that answers; else None.
+
+    The output of a tool may be the answer as well: the call of it is then no reply behind it.
+    """
+    text = answer.text.strip()
+    same = next((each for each in reversed(said) if each.text.strip() == text), None)
+    if same is not None:
+        return same
+    is_structured = answer.value is not None
+    return next((each for each in reversed(said) if is_structured or not each.is_call), None)
+
+
+def fault_in(answer: Answer, watch: Watch, tools: Collection[str] = ()) -> str:
+    """Returns what is wrong with the answer, whatever the model's replies are by themselves.
+
+    ``tools``: those that ran, whose output may be the answer.
+    """
+    reply = reply_behind(answer, watch.said)
+    if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
+        reply = watch.said[-1]
+    if answer.value is None and reply is not None and reply.is_call:
+        return CALLS
+    return ""
+
+
 def with_spent(answer: Answer, watch: Watch) -> Answer:
-    """The answer with the tokens of every model asked, not just of the one whose message it is."""
+    """The answer with the tokens of every model asked, not just of the one whose message it is.
+
+    It says why the model's reply behind it ended, unless it says so already.
+    """
+    reply = reply_behind(answer, watch.said) if answer.finish_reason is None else None
+    if reply is not None and reply.reason is not None:
+        answer = replace(answer, finish_reason=reply.reason)
     models = watch.models
     if not models:
         return answer
@@ -91,7 +144,9 @@ def with_spent(answer: Answer, watch: Watch) -> Answer:
 class Participation:
     """A run: its gate, what models were sent in it, the copies of state it uses, its tools.
 
-    ``refused``: what was said to be wrong in the middle of it, where an agent may have swallowed it.
+    ``made``: texts that it made beside the replies of models, such as results of tools. ``bound``: how
+    far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
+    have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
     """
 
     gate: GoingOn
@@ -99,9 +154,22 @@ class Participation:
     state: State
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
+    tool_calls: int = 0
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
+    made: list[str] = field(default_factory=list[str])
+    bound: Bound | None = None
     refused: RagRuleError | None = None
+    shared: Shared | None = None
+
+    def use_tool(self, name: str | None) -> None:
+        """Notes that a tool is called; None for one that is not to be named. Raises where it is one call
+        too many."""
+        self.tool_calls += 1
+        if name is not None:
+            self.tools.add(name)
+        if self.bound is not None:
+            self.bound.count_tool_call()
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
@@ -136,8 +204,10 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
         with rejoining(run.gate):
             yield
     finally:
-        inside_retrieval.reset(inside)
-        _participation.reset(ours)
+        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        with suppress(ValueError):
+            inside_retrieval.reset(inside)
+            _participation.reset(ours)
 
 
 def refused(error: RagRuleError) -> RagRuleError:

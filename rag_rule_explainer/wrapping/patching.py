@@ -8,40 +8,68 @@ where nothing is going on, so other traffic is untouched.
 import re
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeAlias
 
 Wrapping: TypeAlias = Callable[[str, Any], Any]
 """(method name, the method) -> its replacement."""
+Root: TypeAlias = tuple[str, str]
+"""The module of a root class, and its name there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interception:
-    """Methods of a root class, named by a pattern; the class is looked up when it has been imported."""
+    """Methods of a root class, named by a pattern; the class is looked up when it has been imported.
+
+    ``inherited``: names that are also replaced where the class only inherits them, so that all of its
+    instances are reached. ``added``: methods that the root class has anyhow or inherits, and that are
+    replaced on it alone.
+    """
 
     module: str
     owner: str
     names: re.Pattern[str]
     wrapping: Wrapping
+    inherited: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
-    def classes(self) -> Iterator[type]:
-        """The root class and all its loaded subclasses; none before its module is loaded."""
-        root = getattr(sys.modules.get(self.module), self.owner, None)
-        if not isinstance(root, type):
-            return
-        seen: set[type] = set()
-        waiting = [root]
-        while waiting:
-            current = waiting.pop()
-            if current not in seen:
-                seen.add(current)
-                yield current
-                waiting.extend(type.__subclasses__(current))
+    @property
+    def place(self) -> Root:
+        """Where the root class is."""
+        return self.module, self.owner
+
+    def root(self) -> type | None:
+        """The root class, or None before its module is loaded."""
+        found: object = getattr(sys.modules.get(self.module), self.owner, None)
+        return found if isinstance(found, type) else None
 
 
 _HOOK = "__init_subclass__"
+
+
+def _with_subclasses(root: type) -> dict[type, None]:
+    """Returns a class and all its loaded subclasses, in the order in which they are found."""
+    found: dict[type, None] = {root: None}
+    waiting = [root]
+    while waiting:
+        for each in type.__subclasses__(waiting.pop()):
+            if each not in found:
+                found[each] = None
+                waiting.append(each)
+    return found
+
+
+def _inherited(owner: type, name: str, found: Any) -> Any:
+    """What the class has from whatever class comes next, which may differ from instance to instance."""
+
+    @wraps(found)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(super(owner, self), name)(*args, **kwargs)  # pyright: ignore[reportUnknownArgumentType] -- of any class
+
+    return call
 
 
 class Patches:
@@ -49,9 +77,14 @@ class Patches:
 
     def __init__(self, interceptions: Iterable[Interception]) -> None:
         self._interceptions = tuple(interceptions)
+        self._at_root: dict[Root, list[Interception]] = {}
+        for each in self._interceptions:
+            self._at_root.setdefault(each.place, []).append(each)
+        # Names that fit no pattern of a root: a class has many of them, and most classes have the same.
+        self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         self._lock = threading.RLock()
         self._users = 0
-        self._known: set[tuple[Interception, type]] = set()
+        self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
         # (class, method name) -> (the method as it was, None if it had none; our replacement)
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
 
@@ -86,21 +119,60 @@ class Patches:
         """Also those whose root was loaded since the last time; nothing once nobody explains."""
         with self._lock:
             # A replay that an aborted explanation left behind may come late.
-            for interception in self._interceptions if self._users else ():
-                for owner in interception.classes():
-                    if (interception, owner) not in self._known:
-                        self._known.add((interception, owner))
-                        self._wrap(owner, interception)
+            if not self._users:
+                return
+            new = {place: self._new_at(place) for place in self._at_root}
+            for interception in self._interceptions:
+                for owner, names in new[interception.place]:
+                    self._wrap(owner, names, interception)
 
-    def _wrap(self, owner: type, interception: Interception) -> None:
+    def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
+        """Returns the classes that were loaded since the last time, with those names that may matter."""
+        interceptions = self._at_root[place]
+        root = interceptions[0].root()
+        if root is None:
+            return []
+        loaded, known = _with_subclasses(root), self._known[place]
+        if loaded.keys() == known.keys():
+            return []
+        left_alone = self._left_alone[place]
+        new: list[tuple[type, list[str]]] = []
+        for owner in [each for each in loaded if each not in known]:
+            names = [name for name in vars(owner) if name not in left_alone]
+            mattering = [
+                name for name in names if any(each.names.fullmatch(name) for each in interceptions)
+            ]
+            left_alone.update(set(names) - set(mattering))
+            new.append((owner, mattering))
+        known.update(loaded)
+        return new
+
+    def _wrap(self, owner: type, names: list[str], interception: Interception) -> None:
         if owner.__name__ == interception.owner and (owner, _HOOK) not in self._wrapped:
             self._hook(owner)
-        for name, method in list(vars(owner).items()):
-            replaceable = callable(method) and (owner, name) not in self._wrapped
-            if replaceable and interception.names.fullmatch(name):
+        for name in names:
+            if (owner, name) in self._wrapped or not interception.names.fullmatch(name):
+                continue
+            method = vars(owner)[name]
+            if callable(method):
                 replacement = interception.wrapping(name, method)
                 self._wrapped[owner, name] = (method, replacement)
                 setattr(owner, name, replacement)
+        for name in interception.inherited:
+            definer = next(each for each in owner.__mro__ if name in vars(each))
+            if (definer, name) not in self._wrapped:
+                replacement = interception.wrapping(name, _inherited(owner, name, vars(definer)[name]))
+                self._wrapped[owner, name] = (None, replacement)
+                setattr(owner, name, replacement)
+        for name in interception.added if owner is interception.root() else ():
+            if (owner, name) not in self._wrapped:
+                self._add(owner, name, interception.wrapping)
+
+    def _add(self, root: type, name: str, wrapping: Wrapping) -> None:
+        own = vars(root).get(name)
+        replacement = wrapping(name, _inherited(root, name, getattr(root, name)) if own is None else own)
+        self._wrapped[root, name] = (own, replacement)
+        setattr(root, name, replacement)
 
     def _hook(self, root: type) -> None:
         """Subclasses defined from now on, by an import in the middle of a run, are seen at once."""
@@ -127,4 +199,5 @@ class Patches:
             else:
                 setattr(owner, name, method)
         self._wrapped.clear()
-        self._known.clear()
+        for known in self._known.values():
+            known.clear()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..assuming import RunShape
 from ..probing.bill import total
 from ..probing.conduct import Conduct
 from ..probing.seeing import Request
@@ -12,12 +13,13 @@ from .participation import Watch
 
 class Retrieved(NamedTuple):
     """``prompt``: what a model was about to be sent, where one was; ``tokens``: what models spent
-    before."""
+    before; ``shape``: what of a run can be foreseen by that."""
 
     sources: Sequence[Source]
     prompt: str | None
     tokens: int
     notes: tuple[str, ...]
+    shape: RunShape
 
     @classmethod
     def of(
@@ -25,8 +27,14 @@ class Retrieved(NamedTuple):
     ) -> "Retrieved":
         """``request``: the one that the run was stopped at, or None where it came to its end."""
         units, notes = conduct.units, conduct.notes if conduct.held_out else ()
-        if conduct.held_out and len(units) == 1:
+        one_at_a_time = bool(conduct.held_out) and len(units) == 1
+        if one_at_a_time:
             # One at a time: the others would have come in requests that were not made.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
-        return cls(units, last.text if last else None, sum(map(total, watch.models.values())), notes)
+        before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]
+        shape = RunShape(
+            tuple(each.text for each in before), last.written_before if last else (), one_at_a_time
+        )
+        spent = sum(map(total, watch.models.values()))
+        return cls(units, last.text if last else None, spent, notes, shape)

@@ -1,25 +1,46 @@
 """One input to an application: its recorded baseline, then its replays."""
 
 import hashlib
-from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
-from ..errors import BaselineFailed, NoSourcesCaptured, RagRuleError
+from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleError, StateShared
 from ..probing.conduct import Conduct
-from ..probing.gating import Captured, OnNewQuery, Recording, Serving
-from ..probing.replaying import Baseline, UnusableReply
+from ..probing.gating import ASKED_ANEW, SEVERAL_RESULTS, Captured, OnNewQuery, Recording, Serving
+from ..probing.interrupts import kept as interrupts_kept
+from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
+from .attributes import data_copy
+from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .copying import described
-from .participation import Participation, Watch, failed_reply, failing, participating, with_spent
+from .counting import deciding
+from .fidelity import REORDERED, Fidelity, named
+from .holdings import Holdings
+from .leftovers import Leftovers
+from .marks import texts_of
+from .memos import first_made
+from .participation import (
+    Participation,
+    Watch,
+    failed_reply,
+    failing,
+    fault_in,
+    participating,
+    unusable,
+    with_spent,
+)
 from .retrieved import Retrieved
 from .state import State
 from .stopping import Stopping
 from .streams import astreamed, streamed
+from .temporaries import OneAtATime
+from .writing import written_by
 
 Item = TypeVar("Item")
 
@@ -30,11 +51,19 @@ class ApplicationRun(Generic[Item]):
     def __init__(self, application: Application[Item], case: Case, manner: Manner) -> None:
         self.application = application
         # What one run does to its input must not reach another run, nor the record of it.
-        self.case = replace(case, given=application.copied(case.given))
+        before = data_copy(case.config) if case.before is None else case.before
+        keywords = {name: application.copied(value) for name, value in case.keywords.items()}
+        self.case = replace(case, given=application.copied(case.given), before=before, keywords=keywords)
+        self._live_keywords = case.keywords if case.live else None
         self._manner = manner
         self._captured: Captured[Item] | None = None
         self._conduct: Conduct | None = None
+        self._seconds: float | None = None
+        self._has_looked = False
+        self._leftovers = Leftovers(application.root, manner.steady)
+        self._alone = OneAtATime(application.root, written_by(self._leftovers.before))
         self._first = self._baseline_participation()
+        self._fidelity = Fidelity(manner.steady, application.making)
 
     def anew(self) -> "ApplicationRun[Item]":
         """The same, as if nothing had been run."""
@@ -50,27 +79,39 @@ class ApplicationRun(Generic[Item]):
             brought = self.application.brought(self.case.documents)
             self._captured = Captured[Item].brought(brought, identify, only)
             gate = self._captured.replaying(self._captured.sources)
-        return self._participation(gate, State(live=self.case.live))
+        first = self._participation(gate, State(live=self.case.live))
+        first.watch.exchanges.before_sending.append(
+            lambda request: None if _has_retrieved(gate) else self._leftovers.early.append(request.text)
+        )
+        first.shared = self._alone.at_start
+        return first
 
     def _participation(self, gate: Recording[Item] | Serving[Item], state: State) -> Participation:
-        watch = self.application.watch(allow_length=self._manner.allow_length)
+        watch = self.application.watch(accepts=self._manner.accepts)
         return Participation(gate, watch, state, self._manner.stub_tools)
 
+    def _first_case(self) -> Case:
+        """The user's own run is given what the user gave, and leaves there what it leaves."""
+        case = self._copied()
+        return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
+
     def _copied(self) -> Case:
-        return replace(self.case, given=self.application.copied(self.case.given))
+        copy = self.application.copied
+        keywords = {name: copy(value) for name, value in self.case.keywords.items()}
+        return replace(self.case, given=copy(self.case.given), keywords=keywords)
 
     def baseline(self) -> Any:
         """The application's output on everything, through its sync entry.
 
         Raises BaselineFailed where the application raises.
         """
-        with self._running_first():
-            return self.application.run(self._copied(), None)
+        with self._running_first(), interrupts_kept() as interrupts, interrupts.passed_on():
+            return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
         """The same through its async entry."""
         with self._running_first():
-            return await self.application.arun(self._copied(), None)
+            return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
         """What the application retrieves; it is stopped where it would first show any of it to a model.
@@ -78,20 +119,20 @@ class ApplicationRun(Generic[Item]):
         Raises NoSourcesCaptured, BaselineFailed.
         """
         with self._until_enough() as stopping:
-            self.baseline()
+            self._check_not_stopped(self.baseline())
         return self._retrieved_until(stopping)
 
     async def aretrieved(self) -> Retrieved:
         """The same through its async entry."""
         with self._until_enough() as stopping:
-            await self.abaseline()
+            self._check_not_stopped(await self.abaseline())
         return self._retrieved_until(stopping)
 
     @contextmanager
     def _until_enough(self) -> Generator[Stopping, None, None]:
         gate = self._first.gate
-        stopping = Stopping(lambda: bool(gate.retrievals if isinstance(gate, Recording) else gate.served))
-        self._first.watch.stopping = stopping
+        stopping = Stopping(lambda: _has_retrieved(gate))
+        self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
 
@@ -101,17 +142,19 @@ class ApplicationRun(Generic[Item]):
 
     def stream(self) -> Iterator[Any]:
         """The same, chunk by chunk. The consumer's context takes part in nothing."""
-        return streamed(self._running_first(), lambda: self.application.stream(self._copied()))
+        return streamed(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncIterator[Any]:
         """The same through its async entry."""
-        return astreamed(self._running_first(), lambda: self.application.astream(self._copied()))
+        return astreamed(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
     def _running_first(self) -> Generator[None, None, None]:
+        started = time.monotonic()
         try:
             with self._joined(self._first):
                 yield
+            self._seconds = time.monotonic() - started
         except RagRuleError:
             raise
         except Exception as error:
@@ -133,12 +176,33 @@ class ApplicationRun(Generic[Item]):
         first = self._first
         if first.refused is not None:
             raise first.refused
+        self._check_not_stopped(output)
         if first.watch.fault:
-            raise BaselineFailed(
-                f"{first.watch.fault}, so there is no answer to explain; make it answer first"
-            )
+            raise self._no_answer(first.watch.fault)
         captured = self._recorded_sources()
-        return self._understood(captured, self._read(output, first.watch), replays)
+        try:
+            answer = self._read(output, first.watch)
+        except InvalidInput:
+            self._check_not_stopped(output, unreadable=True)
+            raise
+        fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
+        if fault:
+            raise self._no_answer(fault)
+        given = self.application.texts_in(self.case.given)
+        constants = self._leftovers.before.texts()
+        self._fidelity.begin(first, answer, captured.sources, given, constants)
+        return self._understood(captured, answer, replays)
+
+    def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
+        stopped = self.application.stopped(output, unreadable=unreadable)
+        if stopped:
+            raise BaselineFailed(stopped)
+
+    def _no_answer(self, fault: str) -> BaselineFailed:
+        failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
+        # A replay like it is tried again, and so is the baseline.
+        failed.__cause__ = UnusableReply(fault, passing=True)
+        return failed
 
     def _recorded_sources(self) -> Captured[Item]:
         gate = self._first.gate
@@ -161,14 +225,15 @@ class ApplicationRun(Generic[Item]):
         recording: Recording[Item],
         output: Any,
         watch: Watch,
-        before: Mapping[Hashable, Any],
+        state: State,
         tools: set[str],
     ) -> tuple[Sequence[Source], Baseline]:
         """The same for a run of the user's own that was recorded, and is not made again.
 
-        ``before``: what the application remembered when it began; ``tools``: those that ran.
+        ``state``: with what the application remembered when it began; ``tools``: those that ran.
         """
-        self._first = Participation(recording, watch, State(before=dict(before)), tools=tools)
+        self._first = Participation(recording, watch, state, tools=tools)
+        self._leftovers.miss_the_baseline()
         return self.recorded(output, replays=0)
 
     def _understood(
@@ -176,7 +241,9 @@ class ApplicationRun(Generic[Item]):
     ) -> tuple[Sequence[Source], Baseline]:
         case, conduct = self.case, self._conduct_for(captured)
         self._conduct = conduct
+        self._leftovers.begin(conduct.units, self._given_anyway(conduct))
         logged = None if case.baseline is None else self._logged(case.baseline)
+        root = self.application.root
         baseline = Baseline(
             current if logged is None else logged,
             None if conduct.held_out else current,
@@ -189,10 +256,37 @@ class ApplicationRun(Generic[Item]):
             scope=conduct.scope,
             held_out=conduct.held_out,
             warnings=tuple(self._warnings()),
-            notes=(*conduct.notes, *self.application.notes(captured)),
+            fidelity=self._fidelity,
+            application=getattr(root, "__name__", "") or type(root).__name__,
+            longest=self._longest(),
+            late_warnings=lambda: list(self._late_warnings(captured)),
+            late_notes=lambda: list(self._late_notes()),
+            notes=(*conduct.notes, *self._fidelity.notes, *self.application.notes(captured)),
             versions=self.application.versions(),
         )
         return conduct.units, baseline
+
+    def _given_anyway(self, conduct: Conduct) -> Iterator[str]:
+        """All texts that any run may show its models, whatever it is served."""
+        yield from self.application.texts_in(self.case.given)
+        yield from map(described, (self.case.config, self._manner.stub_tools))
+        yield from map(described, self._first.state.before.values())
+        yield from self._first.gate.queries
+        for source in conduct.held_out:
+            yield from texts_of(source)
+
+    def _late_warnings(self, captured: Captured[Item]) -> Iterator[str]:
+        """What is known once all replays are made, and to be read before any rule."""
+        if captured.several:
+            yield SEVERAL_RESULTS
+        if captured.asked_anew:
+            yield ASKED_ANEW
+
+    def _late_notes(self) -> Iterator[str]:
+        if self._fidelity.reordered:
+            yield REORDERED
+        if self._alone.written:
+            yield f"replays were made one at a time, as {self._alone.written}, which they share"
 
     def _conduct_for(self, captured: Captured[Item]) -> Conduct:
         return Conduct.of(
@@ -210,9 +304,10 @@ class ApplicationRun(Generic[Item]):
         remembered."""
         given = self.application.plain(self.case.given)
         remembered = sorted(map(described, self._first.state.before.values()))
-        if given == self.case.question and not remembered:
+        keywords = [described(dict(self.case.keywords))] if self.case.keywords else []
+        if given == self.case.question and not remembered and not keywords:
             return ""
-        told = "\n".join([described(given), *remembered])
+        told = "\n".join([described(given), *remembered, *keywords])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _logged(self, given: Any) -> Answer:
@@ -237,14 +332,15 @@ class ApplicationRun(Generic[Item]):
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._replaying(kept) as run, failing(run.watch):
+        with self._alone.turn(), self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
             output = self.application.run(self._copied(), kept)
         return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        with self._replaying(kept) as run, failing(run.watch):
-            output = await self.application.arun(self._copied(), kept)
+        async with self._alone.aturn():
+            with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
+                output = await self.application.arun(self._copied(), kept)
         return self._checked(output, kept, run)
 
     @contextmanager
@@ -255,8 +351,70 @@ class ApplicationRun(Generic[Item]):
         self.application.interception.wrap_loaded_classes()
         run = self._participation(self._captured.replaying(kept), self._first.state.of_a_replay())
         run.traced = self._manner.trace_replays
-        with self._joined(run):
-            yield run
+        run.bound = self._bound(run, kept)
+        maker, watch = named(kept), run.watch
+        watch.exchanges.after_reply.append(
+            lambda reply: self._fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
+        )
+        try:
+            with self._looking(), self._joined(run):
+                yield run
+        finally:
+            # Also of a run that failed, another one is not to know anything.
+            self._fidelity.note(run, kept)
+
+    @contextmanager
+    def _looking(self) -> Generator[None, None, None]:
+        """Around a replay. Before the first one and after it, a look is taken at what the application
+        holds: what the baseline left there, and what every run changes."""
+        if self._has_looked:
+            yield
+            return
+        self._has_looked = True
+        before = Holdings(self.application.root)
+        self._leftovers.look(before)
+        yield
+        after = Holdings(self.application.root)
+        self._fidelity.find(first_made(self._leftovers.before, before, after, self._is_harmless))
+        self._fidelity.count(deciding(before, after, self._manner.steady.is_ignored))
+
+    def _is_harmless(self, place: str, key: str) -> bool:
+        """True iff the caller says so of a place, or each source has a value of its own there."""
+        known = () if self._captured is None else self._captured.sources
+        own = bool(key) and any(key in {source.id, source.text} for source in known)
+        return own or self._manner.steady.is_ignored(place)
+
+    def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
+        if self._manner.replay_bound is None:
+            return None
+        bound = Bound.of(self._extent(), self._manner.replay_bound, kept)
+        watch = run.watch
+        watch.exchanges.before_sending.append(lambda _: bound.check_requests(len(watch.requests)))
+        watch.before_step.append(bound.check_steps)
+        return bound
+
+    def _longest(self) -> float | None:
+        factor, seconds = self._manner.replay_bound, self._seconds
+        return None if factor is None or seconds is None else seconds_for(seconds, factor)
+
+    def _extent(self) -> Extent:
+        first = self._first
+        return Extent(
+            len(first.watch.requests),
+            max(first.tool_calls, len(first.tools)),
+            first.watch.steps,
+            len(first.gate.queries),
+        )
+
+    @contextmanager
+    def _failing(self, run: Participation) -> Generator[None, None, None]:
+        try:
+            with failing(run.watch):
+                yield
+        except (Exception, ReplayEnded) as error:
+            if run.bound is None or not run.bound.passed or isinstance(error, RagRuleError):
+                raise
+            raise unusable(run.bound.passed, run.watch, passing=False) from error
 
     def _checked(self, output: Any, kept: Sequence[Source], run: Participation) -> Answer:
         if self._conduct is None or not isinstance(run.gate, Serving):
@@ -264,11 +422,42 @@ class ApplicationRun(Generic[Item]):
         serving = cast("Serving[object]", run.gate)
         if run.refused is not None:
             raise run.refused
+        if run.bound is not None and run.bound.passed:
+            raise unusable(run.bound.passed, run.watch, passing=False)
+        stopped = self.application.stopped(output)
+        if stopped:
+            raise unusable(stopped, run.watch, passing=False)
         if run.watch.fault and serving.refused is None:
             raise failed_reply(run.watch.fault, run.watch)
+        if len(kept) == len(self._conduct.units) and serving.refused is None:
+            # First, since it says more than that the model was not asked, or that nothing was retrieved.
+            self._compare(run, self._conduct)
         serving.remarks.update(self.application.remarks(run, self._first))
         answer = self._read(output, run.watch)
-        return self._conduct.checked(answer, kept, serving, run.watch.requests)
+        checked = self._conduct.checked(answer, kept, serving, run.watch.requests)
+        fault = fault_in(answer, run.watch, run.tools)
+        if fault:
+            raise unusable(fault, run.watch, passing=True)
+        self._fidelity.check(run, answer, kept)
+        if len(kept) < len(self._conduct.units):
+            self._fidelity.repeat(run, kept)
+        leftover = self._leftovers.found_in(run.watch.exchanges, kept, [*run.made, *serving.queries])
+        if leftover is not None:
+            self._fidelity.take(leftover, kept)
+        return checked
+
+    def _compare(self, run: Participation, conduct: Conduct) -> None:
+        try:
+            self._fidelity.compare(run)
+        except StateShared as error:
+            if conduct.held_out and not self._fidelity.remembered:
+                # What is known to differ is what was not served.
+                raise conduct.unseen_needed() from error
+            raise
 
     def _read(self, output: Any, watch: Watch) -> Answer:
         return with_spent(Answer.of(self._manner.answer_of(output)), watch)
+
+
+def _has_retrieved(gate: Recording[Any] | Serving[Any]) -> bool:
+    return bool(gate.retrievals if isinstance(gate, Recording) else gate.served)

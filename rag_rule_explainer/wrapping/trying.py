@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import BaselineFailed
+from ..probing.interrupts import kept
 from ..probing.limits import Limits
 from ..probing.replaying import Baseline, Replay, UnusableReply
 from ..probing.retries import Retries
@@ -74,8 +75,9 @@ def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def block(seconds: float) -> None:
-    """Waits in this thread."""
-    time.sleep(seconds)  # noqa: ASYNC251 -- there is no loop: see ``at_once``
+    """Waits in this thread; there is no loop, see ``at_once``. Raises KeyboardInterrupt."""
+    with kept() as interrupts:
+        interrupts.sleep(seconds)
 
 
 def _within(limits: Limits, retries: Retries) -> Retries:

@@ -1,16 +1,21 @@
 """Running ``rag-rules``, and looking at how it ended."""
 
+import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from rag_rule_explainer import Explanation
+from rag_rule_explainer.testing.messages import Body
+from tests.interrupting import telling, until
 
 QUESTION = "When was the iron tower built?"
 BUILT = (
@@ -33,12 +38,44 @@ class Run:
 RagRules = Callable[..., Run]
 
 
+class Holding:
+    """A script that answers so many requests at once, and the others as soon as it is told to."""
+
+    def __init__(self, script: Callable[[Body], str], most: int) -> None:
+        self._script, self._numbers = script, itertools.count(1)
+        self.hold_after(most)
+
+    def hold_after(self, most: int) -> None:
+        self._most, self.holds, self.free = most, threading.Event(), threading.Event()
+
+    def __call__(self, body: Body) -> str:
+        free = self.free
+        if next(self._numbers) > self._most and not free.is_set():
+            self.holds.set()
+            free.wait(120)
+        return self._script(body)
+
+    def interrupt(self, process: "subprocess.Popen[str]", stopped: Path) -> None:
+        """Sends Ctrl-C while it holds what is asked, and answers when that has stopped the process."""
+        assert self.holds.wait(120)
+        process.send_signal(signal.SIGINT)
+        until(stopped.exists)
+        self.free.set()
+
+
 def subprocess_of(
-    *arguments: object, env: Mapping[str, str] | None = None, stdout: IO[str] | None = None
+    *arguments: object,
+    env: Mapping[str, str] | None = None,
+    stdout: IO[str] | None = None,
+    stopped: Path | None = None,
+    first: str = "",
 ) -> "subprocess.Popen[str]":
+    """``stopped``: the file that it makes as soon as a Ctrl-C has stopped its search. ``first``: lines of
+    Python that it begins with."""
     # A process started in the background of a shell ignores Ctrl-C unless it says otherwise.
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    program = f"{listening}; from rag_rule_explainer.cli import main; main()"
+    program = f"{listening}\n{telling(stopped) if stopped else ''}{first}\n"
+    program += "from rag_rule_explainer.cli import main; main()"
     unwanted = ("FORCE_COLOR", "PYTHONUNBUFFERED")
     plain = {name: value for name, value in os.environ.items() if name not in unwanted}
     return subprocess.Popen(
@@ -52,7 +89,7 @@ def subprocess_of(
 
 
 def finished(process: "subprocess.Popen[str]") -> Run:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=200)
     return Run(process.returncode, out, err)
 
 

@@ -46,6 +46,17 @@ def fails(question):
 def never_retrieves(question):
     return "no idea"
 
+questions = []
+
+def counts(question):
+    from langchain_core.language_models.fake_chat_models import FakeListChatModel
+    from langchain_rag_rule_explainer import BM25Retriever
+    questions.append(question)
+    found = BM25Retriever(documents=DOCUMENTS, k=3).invoke(question)
+    texts = " ".join(each.page_content for each in found)
+    model = FakeListChatModel(responses=["1889" if "1889" in texts else "unknown"])
+    return model.invoke(f"[request no. {len(questions)}] {texts} {question}").text
+
 number = 7
 """
 ENGINES = """
@@ -297,3 +308,15 @@ def test_options_that_do_not_go_together(rag_rules: RagRules, options: list[str]
     run = rag_rules("explain", "--question", QUESTION, *options)
     assert run.code == 2
     assert said in run.err.splitlines()[-1]
+
+
+def test_a_request_number_is_refused_unless_it_is_to_be_ignored(rag_rules: RagRules, here: Path) -> None:
+    ask = asked("tower_app:counts")
+    refused = rag_rules(*ask)
+    assert refused.code == 2
+    assert "request no. 1" in refused.err
+    assert "ignore=" in refused.err
+    explanation = explanation_of(rag_rules(*ask, "--ignore", r"request no\. \d+"))
+    assert {rule.sources for rule in explanation.retention_rules} == {("plaque",)}
+    assert "ignore has a pattern" in rag_rules(*ask, "--ignore", "(").err
+    assert "replay_bound" in rag_rules(*ask, "--replay-bound", "0.5").err

@@ -81,6 +81,7 @@ def test_the_real_command_on_what_explain_printed(sources: Path, tmp_path: Path)
     assert all("— broken in " in line for line in changes)
 
 
+@pytest.mark.slow
 def test_nobody_reading_changes_no_exit_code(saved: Saved) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -123,7 +124,7 @@ def test_hostile_ids_cannot_touch_the_terminal(rag_rules: RagRules, saved: Saved
     run = rag_rules("diff", saved(a), saved(b))
     assert run.code == 1
     assert all(character.isprintable() or character == "\n" for character in run.out)
-    assert r"lost: whenever \x1b[31mred \u202e[bold] is retained" in run.out
+    assert r'lost: whenever "\x1b[31mred \u202e[bold]" is retained' in run.out
     assert_refused(rag_rules("diff", saved(a), saved(b), "--id-of", evil), r"\x1b[31mred\n\u202e[bold]")
 
 

@@ -3,9 +3,7 @@
 import csv
 import json
 import re
-import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import pytest
 
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OpenAIServer, judging, read_offline
-from tests.cli.runs import RagRules, assert_refused, finished, jsonl, subprocess_of
+from tests.cli.runs import Holding, RagRules, assert_refused, finished, jsonl, subprocess_of
 from tests.experiments.records import line, published
 
 HEAD = "setting,question_id,n,miner,kind,nodes,calls,repeated,rules,minimal_rules,seconds"
@@ -202,18 +200,23 @@ class TestEfficiency:
         assert_refused(run, "there is no", "give HotpotQA's own JSON")
 
     @pytest.mark.slow
+    @pytest.mark.waits
     @pytest.mark.parametrize("ending", ["interrupted", "killed"])
     def test_ended_in_the_middle_it_goes_on_where_it_was(
         self, rag_rules: RagRules, data: Path, tmp_path: Path, ending: str
     ) -> None:
-        key = {"OPENAI_API_KEY": "any"}
-        with OpenAIServer(latency=0.02) as server:
+        key, stopped, holding = {"OPENAI_API_KEY": "any"}, tmp_path / "stopped", Holding(read_offline, 40)
+        with OpenAIServer(holding) as server:
             named = ("--model", "m", "--base-url", server.base_url, "--concurrency", 2)
-            process = subprocess_of(*self.real(data, tmp_path / "out", *named), env=key)
-            while len(server.requests) < 40 and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGINT) if ending == "interrupted" else process.kill()
+            asked = self.real(data, tmp_path / "out", *named)
+            process = subprocess_of(*asked, env=key, stopped=stopped)
+            if ending == "interrupted":
+                holding.interrupt(process, stopped)
+            else:
+                assert holding.holds.wait(120)
+                process.kill()
             run = finished(process)
+            holding.free.set()
             if ending == "interrupted":
                 assert run.code == 130
                 assert re.search("interrupted after [12] of 3; what was paid for is in", run.err)

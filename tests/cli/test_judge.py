@@ -37,7 +37,9 @@ def test_a_condition_in_words(
     assert sent["criterion"] == "The answer agrees with the facts"
     assert sent["reference"] == "The tower is from 1889."
     assert {body["model"] for body in server.requests} == {"j"}
-    opposite = with_key(*given, "--predicate", "not:judged:agrees with the facts", "--rules", "retention")
+    opposite = with_key(
+        *given, "--predicate", "not:judged:agrees with the facts", "--rules", "retention", "--yes"
+    )
     assert "it is not so that" in explanation_of(opposite).predicates.popitem()[1]
 
 
@@ -78,8 +80,10 @@ def test_an_estimate_asks_no_judge_and_needs_no_key(
     judge = ("--judge-model", "j", "--judge-base-url", server.base_url, "--judge-samples", 3)
     told = rag_rules(*asked, *judge, "--price", "j=2,8", "--rules", "retention")
     assert told.code == 0
-    assert "at most 3 opinions for each distinct answer, so between 2 and 27, in as" in told.out
+    assert "at most 3 opinions for each distinct answer, so between 2 and 27, each in" in told.out
     assert "cost at most 0." in told.out
+    batched = rag_rules(*asked, *judge, "--judge-batch", 9, "--rules", "retention")
+    assert "so between 2 and 27, in as many requests or fewer" in batched.out
     as_json = json.loads(rag_rules(*asked, *judge, "--json").out)
     assert (as_json["judge"]["fewest"], as_json["judge"]["cost"]) == (2, None)
     assert server.requests == []
@@ -96,6 +100,7 @@ class TestBadInput:
             (("--predicate", "contains:x", "--judge-model", "j"), "has nothing to decide"),
             (("--judge-base-url", UNREACHABLE), "goes with --judge-model only"),
             (("--judge-samples", "3"), "goes with --judge-model only"),
+            (("--judge-batch", "3"), "goes with --judge-model only"),
             (("--reference", "x.txt"), "goes with --judge-model only"),
             (("--reference", "x.txt", "--judge-model", "j"), "goes with judged:TEXT only"),
             (

@@ -7,20 +7,26 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from math import ceil
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from rag_rule_explainer import JudgeCheck
-from rag_rule_explainer.predicates.judge.jury import BATCH
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import Fault, OpenAIServer, judging
-from tests.cli.runs import UNREACHABLE, RagRules, assert_refused, finished, jsonl, subprocess_of
+from tests.cli.runs import (
+    UNREACHABLE,
+    Holding,
+    RagRules,
+    assert_refused,
+    finished,
+    jsonl,
+    subprocess_of,
+)
+from tests.interrupting import until
 
 QUESTION = "Who found radium?"
 
@@ -127,8 +133,9 @@ class TestJudge:
             run = with_key(
                 *("judge-check", file, "--predicate", "judged:is about her"),
                 *("--judge-model", "j", "--judge-base-url", server.base_url, "--json"),
+                *("--judge-batch", 20),
             )
-            assert len(server.requests) == ceil(800 / BATCH)
+            assert len(server.requests) == ceil(800 / 20)
         assert run.code == 3
         check = check_of(run.out)
         taken = [each for each in taken if each not in unsure]
@@ -141,7 +148,8 @@ class TestJudge:
         wrong = [each for each in mixed if each in {*missed, *taken}]
         assert [each.answer for each in check.disagreements] == wrong
         assert {each.reason for each in check.disagreements} == {"by its words"}
-        assert check.judge_requests == ceil(800 / BATCH)
+        assert check.judge_requests == ceil(800 / 20)
+        assert [each for each in check.warnings if each.startswith("the judge saw several")]
 
     def test_a_thousand_labels_with_forty_answers(
         self, with_key: RagRules, tmp_path: Path, server: OpenAIServer
@@ -153,8 +161,8 @@ class TestJudge:
             *("--judge-model", "j", "--judge-base-url", server.base_url),
         )
         assert run.code == 0, run.err
-        assert len(server.requests) == ceil(40 / BATCH)
-        assert "1,000 labelled answers, 40 distinct, 2 requests to the judge" in run.out
+        assert len(server.requests) == 40
+        assert "1,000 labelled answers, 40 distinct, 40 requests to the judge" in run.out
         assert "precision            1.000 (500 of 500; " in run.out
         assert run.out.startswith("WARNING: 960 of the 1,000 cases repeat others; ")
 
@@ -226,23 +234,18 @@ class TestJudge:
 
 
 @pytest.mark.slow
-def test_ctrl_c_prints_what_was_judged(labels: Path) -> None:
-    def slow(body: dict[str, Any]) -> str:
-        time.sleep(1)
-        return judging(lambda _: True)(body)
-
-    with OpenAIServer(slow) as server:
+@pytest.mark.waits
+def test_ctrl_c_prints_what_was_judged(labels: Path, tmp_path: Path) -> None:
+    holding, stopped = Holding(judging(lambda _: True), 1), tmp_path / "stopped"
+    with OpenAIServer(holding) as server:
         given = [{**line("Marie", True), "question": f"question {n}"} for n in range(3)]
         process = subprocess_of(
             *("judge-check", jsonl(labels, *given), "--predicate", "judged:is about her"),
             *("--judge-model", "j", "--judge-base-url", server.base_url, "--concurrency", 1),
             env={"OPENAI_API_KEY": "any"},
+            stopped=stopped,
         )
-        until = time.monotonic() + 60
-        while not server.paid and time.monotonic() < until:
-            time.sleep(0.02)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
+        holding.interrupt(process, stopped)
         run = finished(process)
         assert len(server.requests) == 2
     assert run.code == 130, run.err
@@ -251,6 +254,7 @@ def test_ctrl_c_prints_what_was_judged(labels: Path) -> None:
     assert "line 3: labelled true, no verdict: 'Marie' (interrupted)" in run.out
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_a_judge_that_hangs_does_not_keep_the_process(labels: Path) -> None:
     with OpenAIServer(lambda _: Fault.HANG) as server:
@@ -276,21 +280,22 @@ def test_a_judge_that_hangs_does_not_keep_the_process(labels: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_twice_leaves_a_judge_that_hangs_at_once(labels: Path) -> None:
+@pytest.mark.waits
+def test_ctrl_c_twice_leaves_a_judge_that_hangs_at_once(labels: Path, tmp_path: Path) -> None:
+    stopped = tmp_path / "stopped"
     with OpenAIServer(lambda _: Fault.HANG) as server:
         process = subprocess_of(
             *("judge-check", labels, "--predicate", "judged:is about her"),
             *("--judge-model", "j", "--judge-base-url", server.base_url),
             env={"OPENAI_API_KEY": "any"},
+            stopped=stopped,
         )
-        until = time.monotonic() + 60
-        while not server.outcomes and time.monotonic() < until:
-            time.sleep(0.02)
-        for _ in range(2):
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
+        until(lambda: server.outcomes)
+        process.send_signal(signal.SIGINT)
+        until(stopped.exists)
+        process.send_signal(signal.SIGINT)
         run = finished(process)
-    assert (run.code, run.out, run.err) == (130, "", "")
+    assert (run.code, run.out, run.err) == (130, "", "rag-rules: interrupted\n")
 
 
 @pytest.mark.slow

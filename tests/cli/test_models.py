@@ -1,7 +1,11 @@
 """Chat models behind an endpoint."""
 
+import itertools
 import os
+import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +18,12 @@ from tests.cli.runs import (
     RagRules,
     assert_refused,
     explanation_of,
+    finished,
     jsonl,
     rules_of,
+    subprocess_of,
 )
+from tests.interrupting import until
 
 WORST = "at most 10 replays of the model, and 3 more of each that fails"
 
@@ -104,10 +111,9 @@ class TestModel:
         self, with_key: RagRules, tmp_path: Path, server: OpenAIServer, more: tuple[object, ...]
     ) -> None:
         file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
-        given = self.given(file, server.base_url, *more, "--predicate", "contains:nothing")
-        run = with_key(*given, "--rules", "retention")
+        given = self.given(file, server.base_url, *more, "--predicate", "not:contains:nothing")
+        run = with_key(*given, "--rules", "omission")
         assert run.code == 0
-        assert len(server.requests) == 2
 
     def test_an_unreachable_endpoint(self, with_key: RagRules, sources: Path) -> None:
         run = with_key(*self.given(sources, UNREACHABLE), "--retries", "0")
@@ -146,3 +152,40 @@ class TestModel:
 
     def test_no_key(self, rag_rules: RagRules, sources: Path) -> None:
         assert_refused(rag_rules(*self.given(sources, UNREACHABLE)), "OPENAI_API_KEY", "export it")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
+@pytest.mark.slow
+@pytest.mark.waits
+@pytest.mark.parametrize("at", [1, 2, 40])
+def test_ctrl_c_before_and_after_there_is_an_answer(tmp_path: Path, at: int) -> None:
+    begun, ended, processes = threading.Event(), threading.Event(), list["subprocess.Popen[str]"]()
+    numbers, stopped = itertools.count(1), tmp_path / "stopped"
+
+    def script(_body: object) -> str:
+        number = next(numbers)
+        if number == at:
+            begun.wait(120)
+            processes[0].send_signal(signal.SIGINT)
+        if at == 1:
+            ended.wait(120)
+        elif number >= at:
+            until(stopped.exists)
+        return "1889"
+
+    file = jsonl(tmp_path / "s.jsonl", *({"text": f"text {n}"} for n in range(9)))
+    with OpenAIServer(script) as server:
+        given = ("explain", "--question", QUESTION, "--sources", file, "--miner", "exact", "--yes")
+        model = ("--model", "m", "--base-url", server.base_url, "--concurrency", 2)
+        processes.append(subprocess_of(*given, *model, env={"OPENAI_API_KEY": "none"}, stopped=stopped))
+        begun.set()
+        run = finished(processes[0])
+        ended.set()
+        asked = len(server.requests)
+    assert run.code == 130
+    assert "Traceback" not in run.err
+    if at == 1:
+        assert (asked, run.out) == (1, "")
+    else:
+        assert at <= asked < 514
+        assert "not complete (interrupted): what is shown is true" in run.out

@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import signal
+import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -22,6 +24,31 @@ from tests.cli.runs import (
     subprocess_of,
 )
 
+WAITING = """
+import threading
+
+from langchain_core.runnables import RunnableLambda
+
+def wait(question):
+    print("asked", flush=True)
+    threading.Event().wait(60)
+
+answer = RunnableLambda(wait)
+"""
+HELD = """
+import importlib, itertools, time
+explain = importlib.import_module("rag_rule_explainer.cli.explain")
+numbers, replay = itertools.count(1), explain.offline_replay
+
+def held(question, sources):
+    number = next(numbers)
+    while number > 200 and not STOPPED.exists():
+        time.sleep(0.005)
+    return replay(question, sources)
+
+explain.offline_replay = held
+"""
+"""Replays beyond the first ones wait for the interrupt."""
 AS_TEXT_AND_AS_JSON = [(), pytest.param(("--json",), marks=pytest.mark.slow)]
 
 
@@ -61,7 +88,7 @@ class TestOutput:
         assert run.code == 0
         shown = run.out + run.err
         assert all(character.isprintable() or character == "\n" for character in shown)
-        assert r"whenever \x1b[31mred id is retained, the answer stays the same" in shown
+        assert r'whenever "\x1b[31mred id" is retained, the answer stays the same' in shown
 
     def test_progress_goes_to_stderr_and_does_not_flood_it(
         self, rag_rules: RagRules, tmp_path: Path
@@ -93,6 +120,7 @@ class TestOutput:
         assert "whenever plaque is retained" in out.getvalue()
 
 
+@pytest.mark.waits
 class TestProcess:
     def explaining(self, sources: Path, *more: str) -> tuple[object, ...]:
         return ("explain", "--question", QUESTION, "--sources", sources, *more)
@@ -104,11 +132,13 @@ class TestProcess:
         assert probes_told(run.err) == [1, 8]
         assert "\x1b" not in run.out
 
+    @pytest.mark.slow
     def test_colours_that_are_asked_for_never_reach_the_progress_in_a_file(self, sources: Path) -> None:
         run = finished(subprocess_of(*self.explaining(sources), env={"FORCE_COLOR": "1"}))
         assert "\x1b[1m" in run.out
         assert "\x1b" not in run.err
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("more", AS_TEXT_AND_AS_JSON)
     def test_an_encoding_that_cannot_say_everything_is_no_obstacle(
         self, tmp_path: Path, more: tuple[str, ...]
@@ -145,7 +175,8 @@ class TestProcess:
 
     def test_an_interrupt_ends_the_search_and_shows_what_was_proved(self, tmp_path: Path) -> None:
         built = ({"text": f"The iron tower was built in {1870 + n}."} for n in range(16))
-        process = subprocess_of(*self.explaining(jsonl(tmp_path / "s.jsonl", *built)))
+        file, stopped = jsonl(tmp_path / "s.jsonl", *built), tmp_path / "stopped"
+        process = subprocess_of(*self.explaining(file), stopped=stopped, first=HELD)
         assert process.stderr is not None
         while not (line := process.stderr.readline()).startswith("100 /"):
             assert line
@@ -155,6 +186,18 @@ class TestProcess:
         assert "whenever D1" in run.out
         assert "not complete (interrupted): what is shown is true" in run.out
         assert "Traceback" not in run.err
+
+    def test_an_interrupt_before_there_is_an_answer_is_told_in_one_line(self, tmp_path: Path) -> None:
+        (tmp_path / "waiting.py").write_text(WAITING)
+        place = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+        process = subprocess_of(
+            "explain", "--question", QUESTION, "--app", "waiting:answer", "--yes", env=place
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asked\n"
+        process.send_signal(signal.SIGINT)
+        run = finished(process)
+        assert (run.code, run.out, run.err) == (130, "", "rag-rules: interrupted\n")
 
 
 def test_help_shows_the_brackets_of_the_syntax(rag_rules: RagRules) -> None:

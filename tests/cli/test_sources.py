@@ -79,7 +79,7 @@ class TestPredicates:
         run = rag_rules(*given, written)
         assert f"  - whenever plaque is retained, {clause}\n" in run.out
         assert f"  - whenever plaque is omitted, {opposite}" in run.out
-        negated = rag_rules(*given, f"not:{written}")
+        negated = rag_rules(*given, f"not:{written}", "--yes")
         assert f"  none, for: {opposite}" in negated.out
         assert f"  none, for: {clause}\n" in negated.out
         assert rag_rules(*given, f"not:not:{written}").out == run.out
@@ -100,12 +100,16 @@ class TestPredicates:
     def test_forms_that_do_not_hold_here(
         self, rag_rules: RagRules, sources: Path, written: str, clause: str
     ) -> None:
-        run = rag_rules("explain", "--question", QUESTION, "--sources", sources, "--predicate", written)
-        assert f"  none, for: {clause}\n" in run.out
+        asked = ("explain", "--question", QUESTION, "--sources", sources, "--predicate", written)
+        told = rag_rules(*asked)
+        assert (told.code, told.out) == (2, "")
+        assert "with all sources the condition is not met" in told.err
+        assert f"  none, for: {clause}\n" in rag_rules(*asked, "--yes").out
 
     def test_a_text_may_hold_colons(self, rag_rules: RagRules, sources: Path) -> None:
         run = rag_rules(
-            "explain", "--question", QUESTION, "--sources", sources, "--predicate", "contains:a:b"
+            *("explain", "--question", QUESTION, "--sources", sources),
+            *("--predicate", "contains:a:b", "--yes"),
         )
         assert "none, for: the answer contains 'a:b'" in run.out
 

@@ -62,7 +62,6 @@ def test_a_limit_is_told(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--store", "x.db"), "--namespace is missing"),
         (("--namespace", "v1"), "--store is missing"),
         (("--store", "mysql://x", "--namespace", "v1"), "mysql"),
         (("--price", "m"), "--price 'm' is no price"),

@@ -51,9 +51,9 @@ class TestSources:
         a = explained(needs("D1"), [Source("D1", "one")], **RETENTION)
         b = explained(needs("D1"), [Source("D1", "other")], **RETENTION)
         comparison = diff(a, b)
-        assert told(comparison)[:2] == ["sources only in A: D1", "sources only in B: D1 (B)"]
+        assert told(comparison)[:2] == ["sources only in A: D1", 'sources only in B: "D1 (B)"']
         assert "lost: whenever D1 is" in told(comparison)[3]
-        assert "gained: whenever D1 (B) is" in told(comparison)[4]
+        assert 'gained: whenever "D1 (B)" is' in told(comparison)[4]
 
     def test_id_of(self) -> None:
         def sources(*urls: str) -> Sequence[Source]:

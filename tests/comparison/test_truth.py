@@ -12,6 +12,7 @@ from rag_rule_explainer.lattice import Lattice
 from rag_rule_explainer.mining import valid_rules
 from rag_rule_explainer.verdicts import Verdict
 from tests.comparison.explaining import explained
+from tests.drawing import examples
 
 SIZE = 4
 TURNED = {
@@ -124,7 +125,7 @@ def test_what_is_lost_and_gained_is_so(
     assert all(line.isprintable() for line in str(comparison).split("\n"))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(truths, truths, caps, caps)
 def test_so_it_is_where_the_sources_differ(
     a: Truth, b: Truth, cap_a: int | None, cap_b: int | None
@@ -140,7 +141,7 @@ def test_so_it_is_where_the_sources_differ(
         )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(truths, truths, caps, caps)
 def test_turned_around_what_was_lost_is_gained(
     a: Truth, b: Truth, cap_a: int | None, cap_b: int | None
@@ -167,7 +168,7 @@ def test_nothing_differs_from_itself(a: Truth, cap: int | None, miner: str, smal
     assert comparison.fails() is (False if explanation.complete else None)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(truths, truths)
 def test_all_rules_compare_like_the_minimal_ones(a: Truth, b: Truth) -> None:
     comparison = diff(of(a, "abcd", minimal=False), of(b, "abcd"))

@@ -50,5 +50,5 @@ class RecordingCanvas:
         with self.changed:
             assert self.changed.wait_for(
                 lambda: any(row.report.probes == probes for rows in self.drawn for row in rows),
-                timeout=30,
+                timeout=120,
             )

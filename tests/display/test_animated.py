@@ -8,6 +8,8 @@ from rag_rule_explainer.display.animated import Animated
 from rag_rule_explainer.display.wording import Row
 from tests.display.reports import RecordingCanvas, told
 
+pytestmark = pytest.mark.waits
+
 NEVER = 3600.0
 
 
@@ -66,7 +68,7 @@ def test_it_is_drawn_in_the_context_that_it_was_asked_for_in() -> None:
     finally:
         cell.reset(token)
     with canvas.changed:
-        assert canvas.changed.wait_for(lambda: canvas.drawn, timeout=30)
+        assert canvas.changed.wait_for(lambda: canvas.drawn, timeout=120)
     shown.close()
     assert seen == ["this"]
 
@@ -97,7 +99,7 @@ def test_what_goes_wrong_while_drawing_is_raised_where_it_is_told() -> None:
     shown = drawn_from(canvas, NEVER)
     for thread in threading.enumerate():
         if thread.name == "rag-rule-progress":  # it ends with the error
-            thread.join(timeout=30)
+            thread.join(timeout=120)
     with pytest.raises(BrokenPipeError):
         shown.tell(Row(told(1)))
     with pytest.raises(BrokenPipeError):

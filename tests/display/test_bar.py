@@ -17,6 +17,8 @@ from rag_rule_explainer.display.lines import Lines
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.display.reports import told
 
+pytestmark = pytest.mark.waits
+
 SHOW_CURSOR, HIDE_CURSOR = "\x1b[?25h", "\x1b[?25l"
 
 
@@ -102,19 +104,23 @@ class TestLife:
 
     def test_leaving_the_program_closes_it(self) -> None:
         program = """
-            import io, sys
+            import io, sys, threading
             from rag_rule_explainer import ProgressBar, ProgressReport
+
+            is_drawn = threading.Event()
 
             class Terminal(io.StringIO):
                 def isatty(self):
                     return True
                 def write(self, text):
+                    if "\\x1b[?25l" in text:
+                        is_drawn.set()
                     return sys.stdout.write(text)
                 def flush(self):
                     sys.stdout.flush()
 
             ProgressBar(file=Terminal())(ProgressReport(1, 2, 4, 1))
-            import time; time.sleep(0.3)
+            is_drawn.wait(60)
         """
         run = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
@@ -138,7 +144,7 @@ class TestSeveral:
                 def tell(
                     call: int, bar: ProgressBar = bar, together: threading.Barrier = together
                 ) -> None:
-                    together.wait(timeout=30)
+                    together.wait(120)
                     bar(told(1, call=call))
 
                 threads = [threading.Thread(target=tell, args=(call,)) for call in range(4)]
@@ -160,7 +166,7 @@ class TestSeveral:
 
         def explain(call: int) -> None:
             bar(told(1, call=call))
-            together.wait(timeout=30)
+            together.wait(120)
             for probes in range(2, 500):
                 bar(told(probes, call=call))
             bar(told(500 + call, call=call, done=True))
@@ -183,7 +189,7 @@ class TestSeveral:
         together = threading.Barrier(3)
 
         def explain() -> None:
-            together.wait(timeout=30)
+            together.wait(120)
             Explainer(replay, progress=bar, miner="exhaustive").explain("?", list("abcdef"))
 
         threads = [threading.Thread(target=explain) for _ in range(3)]

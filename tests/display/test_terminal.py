@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -16,6 +16,9 @@ from rag_rule_explainer import ProgressReport
 from rag_rule_explainer.display.terminal import TerminalCanvas
 from rag_rule_explainer.display.wording import Row
 from tests.display.reports import HALF_WAY, told
+from tests.interrupting import until
+
+ROOT = Path(__file__).parents[2]
 
 TROUBLED = ProgressReport(
     probes=137,
@@ -84,20 +87,41 @@ class TestLayout:
 
 
 SCRIPT = """
-    import signal, sys, time
+    import itertools, signal, sys, threading, time
+    from pathlib import Path
     from rag_rule_explainer import Explainer, InvalidInput, ProgressBar
+    from rag_rule_explainer.display.terminal import TerminalCanvas
+    from tests.interrupting import tell_stops
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    ending, count = sys.argv[1], int(sys.argv[2])
+    ending, count, interrupts, sign = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+    numbers, drawn, stopped = itertools.count(1), threading.Event(), threading.Event()
+    tell_stops(lambda: (sign.touch(), stopped.set()))
+    draw = TerminalCanvas.draw
+
+    def drawing(canvas, rows):
+        draw(canvas, rows)
+        if any(row.report.probes >= (1 if ending == "error" else 10) for row in rows):
+            drawn.set()
+
+    TerminalCanvas.draw = drawing
 
     def replay(question, sources):
-        time.sleep(1 if ending == "aborted" and len(sources) < count - 2 else 0.02)
+        number = next(numbers)
+        if ending == "aborted" and len(sources) < count - 2:
+            time.sleep(3600)
+        # However slow the drawing is, there is something to be seen before the end.
+        if ending == "well" and number > 40:
+            drawn.wait(60)
+        if interrupts and number > 200:
+            stopped.wait(60)
         if len(sources) == count - 1:
             raise ValueError("\\x1b[2J broken \\x1b]0;owned\\x07")
         return "yes" if any(source.id == "D1" for source in sources) else "no"
 
     def predicate(case):
         if ending == "error" and len(case.kept) == count - 3:
+            drawn.wait(60)
             raise InvalidInput("no such thing")
         return case.answer.text == "yes"
 
@@ -108,8 +132,13 @@ SCRIPT = """
 """
 
 
+@pytest.mark.waits
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 class TestRealTerminal:
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.sign = tmp_path / "stopped"
+
     def run(self, width: int, ending: str, sources: int, interrupts: int = 0) -> str:
         """Everything that a program writes to its terminal."""
         import fcntl
@@ -122,7 +151,11 @@ class TestRealTerminal:
         unwanted = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
         env = {name: value for name, value in os.environ.items() if name not in unwanted}
         process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(SCRIPT), ending, str(sources)],
+            [
+                *(sys.executable, "-c", textwrap.dedent(SCRIPT)),
+                *(ending, str(sources), str(interrupts), str(self.sign)),
+            ],
+            cwd=ROOT,
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -142,8 +175,9 @@ class TestRealTerminal:
             while interrupts and b"failed" in written:
                 interrupts -= 1
                 process.send_signal(signal.SIGINT)
-                time.sleep(0.05)
-        process.wait(timeout=60)
+                if interrupts:  # two that come at once are one
+                    until(self.sign.exists)
+        process.wait(timeout=120)
         os.close(ours)
         return written.decode()
 

@@ -49,7 +49,7 @@ def sets(*members: str) -> Rules:
 def blames_b_and_d(explanation: Explanation) -> bool:
     """What is true where the answer is bad whenever b and d are shown."""
     rules = retention(explanation), omission(explanation)
-    return explanation.complete and rules == (sets("bd"), sets("b", "d"))
+    return explanation.ended and rules == (sets("bd"), sets("b", "d"))
 
 
 def ids(explanation: Explanation) -> list[str]:

@@ -10,6 +10,7 @@ from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch, dual
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 
 Function = Callable[[Mask], bool]
 
@@ -87,9 +88,9 @@ def test_one_in_sixteen_functions_of_four_sources() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("residue", range(8))
+@pytest.mark.parametrize("residue", range(32))
 def test_every_function_of_four_sources(residue: int) -> None:
-    check_some(range(residue, 65_536, 8))
+    check_some(range(residue, 65_536, 32))
 
 
 def check_some(functions: Iterable[int]) -> None:
@@ -99,11 +100,12 @@ def check_some(functions: Iterable[int]) -> None:
         check_dual(Lattice(4), table(function), draw)
 
 
+@drawn
 @pytest.mark.parametrize("size", [5, 6, 7, 8])
 def test_random_functions(size: int) -> None:
     draw = random.Random(size)
     for share in (0.05, 0.5, 0.9, 0.97, 0.995):
-        for _ in range(6):
+        for _ in range(examples(6)):
             function = sum((draw.random() < share) << mask for mask in range(2**size))
             check(Lattice(size), table(function), draw)
             check_dual(Lattice(size), table(function), draw)
@@ -117,12 +119,13 @@ def test_all_valid_rules_on_request() -> None:
         assert rules == set(lattice.supersets(pair))
 
 
+@drawn
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5])
 @pytest.mark.parametrize("make", [Mono, Exhaustive])
 def test_stopped_anywhere_every_claim_is_true(make: Callable[[RuleKind], Miner], size: int) -> None:
     draw = random.Random(size)
     lattice = Lattice(size)
-    some = (sum((draw.random() < 0.8) << mask for mask in range(2**size)) for _ in range(40))
+    some = (sum((draw.random() < 0.8) << mask for mask in range(2**size)) for _ in range(examples(40)))
     for function in range(2 ** (2**size)) if size <= 3 else some:
         for kind in RuleKind:
             true = mined(Exhaustive(kind, minimal=False), lattice, table(function), draw)

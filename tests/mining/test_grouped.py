@@ -13,6 +13,7 @@ from rag_rule_explainer.mining import Grouped, Mono, RuleSearch
 from rag_rule_explainer.rules import Claim, RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 from tests.mining.blockers import blocked
 
 Condition = Callable[[Mask], bool]
@@ -289,8 +290,9 @@ def test_much_rests_on_what_is_asked_about_groups() -> None:
     assert not crucial[-1]
 
 
+@drawn
 def test_it_keeps_the_contract_of_a_miner() -> None:
-    check_miner(Grouped, trials=150, finds_all=False)
+    check_miner(Grouped, trials=examples(150), finds_all=False)
 
 
 def test_run_again_on_its_verdicts_it_asks_for_nothing() -> None:

@@ -81,9 +81,9 @@ def test_more_than_twenty_that_matter_are_estimated_and_say_so() -> None:
 
 def test_sources_that_no_rule_names_cost_an_estimate_nothing() -> None:
     rules = [1 << unit | 1 << unit + 1 for unit in range(0, 30, 2)]
-    alone, began = powers(Lattice(30), rules), time.process_time()
+    alone, began = powers(Lattice(30), rules), time.thread_time()
     among_many = powers(Lattice(3000), rules)
-    assert time.process_time() - began < 5
+    assert time.thread_time() - began < 5
     assert among_many[-30:] == alone
     assert set(among_many[:-30]) == {Power(Fraction(0), Fraction(0))}
 

@@ -15,6 +15,7 @@ from rag_rule_explainer.mining.partitioned import Others
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 
 RETENTION, OMISSION = RuleKind
 WAYS = tuple(product(RuleKind, ("omitted", "retained")))
@@ -82,6 +83,7 @@ def test_each_batch_has_the_rules_that_mining_it_alone_finds(
     assert {claim.status for claim in search.claims} <= {"relative"}
 
 
+@drawn
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way[0].value}-{way[1]}")
 @pytest.mark.parametrize("minimal", [True, False])
 def test_it_keeps_the_contract_of_miners(way: tuple[RuleKind, Others], minimal: bool) -> None:
@@ -95,7 +97,7 @@ def test_it_keeps_the_contract_of_miners(way: tuple[RuleKind, Others], minimal: 
             batches = tuple(batch for batch in (half, lattice.complement(half)) if batch) or (0,)
             return Partitioned(way[0], batches, way[1], minimal)(lattice)
 
-    check_miner(lambda _: Halved(), trials=100, finds_all=False)
+    check_miner(lambda _: Halved(), trials=examples(100), finds_all=False)
 
 
 def test_it_takes_what_mining_each_batch_takes_and_shares_what_batches_share() -> None:

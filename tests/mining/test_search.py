@@ -8,6 +8,7 @@ from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import Claim, RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 
 H, B, U = Verdict
 RETENTION, OMISSION = RuleKind
@@ -21,9 +22,10 @@ def run(search: RuleSearch, verdicts: dict[Mask, Verdict]) -> list[Mask]:
     return asked
 
 
+@drawn
 def test_miners_keep_their_contract() -> None:
-    check_miner(Mono)
-    check_miner(Exhaustive)
+    check_miner(Mono, trials=examples(200))
+    check_miner(Exhaustive, trials=examples(200))
 
 
 def test_an_unknown_neither_proves_nor_prunes() -> None:

@@ -11,6 +11,7 @@ from rag_rule_explainer.lattice import Lattice, Mask
 from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
 
@@ -158,13 +159,14 @@ def test_the_budget_is_of_guesses_too() -> None:
     assert len(driven.needed) + len(driven.guessed) == 9
 
 
+@drawn
 @pytest.mark.parametrize("kind", RuleKind)
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
 def test_at_the_end_no_more_was_wasted_than_was_allowed(kind: RuleKind, share: float) -> None:
     # The bound is on what is known to be wasted when a guess is made. What is found out to be wasted
     # later comes on top of that; on clean conditions that is next to nothing.
     lattice, worst = Lattice(8), 0.0
-    for seed in range(20):
+    for seed in range(examples(20)):
         luck = random.Random(seed)
         pair = lattice.mask(luck.sample(range(8), 2))
         truth = [Verdict.of((m & pair == pair) is (kind is RuleKind.RETENTION)) for m in lattice.masks()]

@@ -16,6 +16,7 @@ from rag_rule_explainer.mining.sampled import Draws
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 from tests.mining.blockers import blocked, violation
 
 Condition = Callable[[Mask], bool]
@@ -47,6 +48,7 @@ def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
     return lambda mask: any(mask & rule == (rule if retention else 0) for rule in rules)
 
 
+@drawn
 @pytest.mark.parametrize("kind", RuleKind)
 @pytest.mark.parametrize(
     ("size", "rules", "most"),
@@ -62,16 +64,16 @@ def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
 def test_all_rules_are_found_at_few_probes(
     size: int, rules: Sequence[Sequence[int]], most: float, kind: RuleKind
 ) -> None:
-    found, probes = 0, 0
-    for seed in range(20):
+    found, probes, runs = 0, 0, examples(20)
+    for seed in range(runs):
         true = shuffled(rules, size, seed)
         search, _ = searched(Transversal(kind, seed=seed), size, any_of(true, kind))
         assert search.finished
         assert all("59 random subsets of " in c.sampling for c in search.claims if c.status == "tested")
         found += antecedents(search) == true
         probes += len(search.verdicts)
-    assert found >= 19
-    assert probes / 20 <= most
+    assert found >= 0.95 * runs
+    assert probes / runs <= most
 
 
 def test_the_papers_fifty_sources() -> None:
@@ -149,8 +151,9 @@ def test_the_statement_is_no_stronger_than_the_draws() -> None:
     assert passed <= 50
 
 
+@drawn
 def test_it_is_an_exact_miner_where_all_subsets_are_no_more_than_the_draws() -> None:
-    check_miner(Transversal, trials=60)
+    check_miner(Transversal, trials=examples(60))
 
 
 def test_jointly_it_takes_more_draws_and_says_so() -> None:
@@ -253,9 +256,10 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind) -> 
     assert antecedents(search) == set(minimal(antecedents(search)))
 
 
+@drawn
 def test_no_rule_is_reported_beside_a_smaller_one_whatever_is_unknown() -> None:
     holds = any_of({0b111000010011, 0b1010010, 0b10000000110}, RETENTION)
-    for seed in range(60):
+    for seed in range(examples(60)):
         draw = random.Random(seed)
         search = RuleSearch(Transversal(RETENTION, Sampled(0.5, 0.6), seed), Lattice(12))
         while asks := search.ask():

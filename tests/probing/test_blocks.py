@@ -100,7 +100,7 @@ def one_by_one(count: Count, votes: Sequence[Verdict]) -> tuple[Verdict, int]:
 async def check(noise: Noise, votes: Sequence[Verdict]) -> None:
     judge = Scribe()
     answers = [f"{WORDS[vote]} {n}" for n, vote in enumerate(votes)]
-    room = Room(answers, judged("is good", judge), noise)
+    room = Room(answers, judged("is good", judge, batch=20), noise)
     ballot = await room.ballot()
     verdict, drawn = one_by_one(noise.count, votes)
     assert (ballot.outcome.verdict, room.drawn) == (verdict, drawn)
@@ -141,7 +141,9 @@ async def test_a_sequential_test_ends_as_one_by_one() -> None:
 )
 async def test_who_agree_are_judged_once(samples: int, word: str, blocks: list[int]) -> None:
     judge = Scribe()
-    room = Room([f"{word} {n}" for n in range(9)], judged("is good", judge), Noise(samples=samples))
+    room = Room(
+        [f"{word} {n}" for n in range(9)], judged("is good", judge, batch=20), Noise(samples=samples)
+    )
     await room.ballot()
     assert [len(each) for each in judge.shown] == blocks
     assert room.drawn == sum(blocks)
@@ -149,13 +151,13 @@ async def test_who_agree_are_judged_once(samples: int, word: str, blocks: list[i
 
 Made = Callable[[Scribe], Predicate]
 MADE: dict[str, Made] = {
-    "judged": lambda judge: judged("is good", judge),
-    "a negation": lambda judge: ~judged("is good", judge),
-    "and": lambda judge: ~contains("never said") & judged("is good", judge),
-    "or": lambda judge: contains("never said") | judged("is good", judge),
-    "consistent_with": lambda judge: consistent_with("the truth", judge=judge),
-    "same_answer": lambda judge: same_answer(judge=judge),
-    "never remembered": lambda judge: condition(lambda _: True) & judged("is good", judge),
+    "judged": lambda judge: judged("is good", judge, batch=20),
+    "a negation": lambda judge: ~judged("is good", judge, batch=20),
+    "and": lambda judge: ~contains("never said") & judged("is good", judge, batch=20),
+    "or": lambda judge: contains("never said") | judged("is good", judge, batch=20),
+    "consistent_with": lambda judge: consistent_with("the truth", judge=judge, batch=20),
+    "same_answer": lambda judge: same_answer(judge=judge, batch=20),
+    "never remembered": lambda judge: condition(lambda _: True) & judged("is good", judge, batch=20),
 }
 
 
@@ -168,9 +170,29 @@ async def test_wherever_the_judge_sits(made: Made) -> None:
     assert [sorted(each) for each in judge.shown] == [["bad 2", "good 1", "good 3"], ["good 4"]]
 
 
+async def test_by_default_each_sample_has_a_request_of_its_own_and_all_of_a_block_go_at_once() -> None:
+    """The block's requests meet in the judge: were they made one after the other, none would return."""
+    shown: list[list[str]] = []
+    all_here = asyncio.Event()
+
+    async def judge(request: JudgeRequest) -> dict[str, bool]:
+        shown.append([each.answer for each in request.candidates])
+        if len(shown) == 3:
+            all_here.set()
+        await all_here.wait()
+        return {each.id: each.answer.startswith("good") for each in request.candidates}
+
+    answers = ["good 1", "bad 2", "good 3", "good 4", "bad 5"]
+    room = Room(answers, judged("is good", judge), Noise(samples=5))
+    ballot = await asyncio.wait_for(room.ballot(), 120)
+    assert (ballot.holds, ballot.breaks, room.drawn) == (3, 1, 4)
+    assert sorted(shown) == [["bad 2"], ["good 1"], ["good 3"], ["good 4"]]
+    assert not room.judging.rests_on_batches
+
+
 async def test_two_judges_are_asked_once_each() -> None:
     first, second = Scribe(), Scribe()
-    predicate = judged("is good", first) & judged("is kind", second)
+    predicate = judged("is good", first, batch=20) & judged("is kind", second, batch=20)
     room = Room(["good 1", "bad 2", "good 3", "good 4"], predicate, Noise(samples=5))
     await room.ballot()
     assert [len(each) for each in first.shown] == [3, 1]
@@ -180,14 +202,14 @@ async def test_two_judges_are_asked_once_each() -> None:
 
 async def test_several_opinions_are_a_request_each() -> None:
     judge = Scribe()
-    predicate = judged("is good", judge, judge_samples=3)
+    predicate = judged("is good", judge, judge_samples=3, batch=20)
     await Room(["good 1", "good 2", "good 3"], predicate, Noise(samples=5)).ballot()
     assert [len(each) for each in judge.shown] == [3, 3]
 
 
 async def test_identical_answers_are_judged_once() -> None:
     judge = Scribe()
-    room = Room(["good", "bad", "good", "good"], judged("is good", judge), Noise(samples=5))
+    room = Room(["good", "bad", "good", "good"], judged("is good", judge, batch=20), Noise(samples=5))
     ballot = await room.ballot()
     assert (ballot.holds, ballot.breaks) == (3, 1)
     assert [sorted(each) for each in judge.shown] == [["bad", "good"]]
@@ -216,7 +238,9 @@ async def test_malformed_opinions_are_no_votes() -> None:
         told.append(len(request.candidates))
         return {each.id: "yes" for each in request.candidates if each.answer.startswith("good")}
 
-    room = Room(["good 1", "odd", "odd", "odd", "good 2"], judged("is good", broken), Noise(samples=5))
+    room = Room(
+        ["good 1", "odd", "odd", "odd", "good 2"], judged("is good", broken, batch=20), Noise(samples=5)
+    )
     ballot = await room.ballot()
     assert (ballot.holds, ballot.breaks, ballot.outcome.verdict) == (1, 0, UNKNOWN)
     # One more for it would not be enough any more.
@@ -227,7 +251,9 @@ async def test_malformed_opinions_are_no_votes() -> None:
 
 async def test_a_cap_within_a_block_ends_the_vote() -> None:
     judge = Scribe()
-    room = Room([f"bad {n}" for n in range(9)], judged("is good", judge), Noise(samples=9), replays=7)
+    room = Room(
+        [f"bad {n}" for n in range(9)], judged("is good", judge, batch=20), Noise(samples=9), replays=7
+    )
     room.bill.samples = 4
     with pytest.raises(LimitReached, match="the limit of 7 replays is reached"):
         await room.ballot()
@@ -236,7 +262,7 @@ async def test_a_cap_within_a_block_ends_the_vote() -> None:
 
 async def test_a_stop_leaves_no_block_without_its_judgement() -> None:
     judge = Scribe()
-    room = Room(["good 1", "good 2", "good 3"], judged("is good", judge), Noise(samples=5))
+    room = Room(["good 1", "good 2", "good 3"], judged("is good", judge, batch=20), Noise(samples=5))
     answer = room._answer  # pyright: ignore[reportPrivateUsage]
 
     async def stopping(question: str, sources: Sequence[Source]) -> str:
@@ -264,7 +290,7 @@ async def test_who_waits_for_another_votes_judgement_does_not_hold_up_the_rest()
             second_asked.set()
         return {each.id: True for each in request.candidates}
 
-    room = Room([], judged("is good", judge), Noise(samples=5))
+    room = Room([], judged("is good", judge, batch=20), Noise(samples=5))
     cases = [
         [room.prober.case(HERE, Answer(text)) for text in texts]
         for texts in (("one", "two"), ("two", "three"))
@@ -274,7 +300,7 @@ async def test_who_waits_for_another_votes_judgement_does_not_hold_up_the_rest()
     try:
         first = asyncio.create_task(room.judging.judge_all(cases[0]))
         await first_asked.wait()
-        judgements = await asyncio.wait_for(room.judging.judge_all(cases[1]), 5)
+        judgements = await asyncio.wait_for(room.judging.judge_all(cases[1]), 60)
     finally:
         sitting.reset(before)
     assert {each.verdict for each in [*judgements, *await first]} == {HOLDS}

@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import random
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -12,6 +13,9 @@ import anyio
 import pytest
 
 from rag_rule_explainer import Case, Explainer, Limiter, Retries, Source, condition, equals
+from tests import clock
+
+pytestmark = pytest.mark.waits
 
 SOURCES = [Source(name, name) for name in "abcde"]
 WIDTH = 4
@@ -92,7 +96,7 @@ def test_a_cancelled_explanation_leaves_nothing_behind(seed: int, lockstep: bool
         assert asyncio.all_tasks() == {asyncio.current_task()}
         assert await full_width(limiter)
 
-    asyncio.run(main())
+    clock.run(main())
 
 
 @pytest.mark.parametrize("at", [0.0, 0.01, 0.03, 0.08])
@@ -108,9 +112,11 @@ def test_the_scopes_of_anyio_around_it_are_left_at_once(at: float) -> None:
         task = asyncio.current_task()
         assert getattr(task, "cancelling", lambda: 0)() == 0
 
-    started = time.monotonic()
-    asyncio.run(main())
-    assert time.monotonic() - started < 5
+    # A pause of 600 seconds is left at the time of the scope.
+    loop = clock.VirtualLoop()
+    started = loop.time()
+    clock.run(main(), loop)
+    assert loop.time() - started == pytest.approx(at)
 
 
 def test_one_is_cancelled_in_a_pause_and_the_slots_are_free_meanwhile() -> None:
@@ -131,7 +137,7 @@ def test_one_is_cancelled_in_a_pause_and_the_slots_are_free_meanwhile() -> None:
             await task
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    asyncio.run(main())
+    clock.run(main())
 
 
 def test_threads_of_a_cancelled_explanation_end_by_themselves() -> None:
@@ -140,26 +146,25 @@ def test_threads_of_a_cancelled_explanation_end_by_themselves() -> None:
     def replay(_question: str, sources: Sequence[Source]) -> str:
         if len(sources) < len(SOURCES):
             started.append(1)
-            release.wait(20)
+            release.wait(120)
             ended.append(1)
         return "yes"
 
-    async def main() -> float:
+    async def main() -> None:
         limiter = Limiter(WIDTH)
         task = asyncio.create_task(explainer(replay, limiter).aexplain("?", SOURCES))
         while len(started) < WIDTH:  # noqa: ASYNC110 -- threads set no event of a loop
             await asyncio.sleep(0.005)
-        at = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         assert asyncio.all_tasks() == {asyncio.current_task()}
         assert len(limiter._free) == WIDTH  # pyright: ignore[reportPrivateUsage]
-        return time.monotonic() - at
+        assert not ended  # nobody waited for the threads
 
-    assert asyncio.run(main()) < 1
+    asyncio.run(main())
     release.set()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while len(ended) < WIDTH:
         assert time.monotonic() < until
         time.sleep(0.005)
@@ -167,10 +172,10 @@ def test_threads_of_a_cancelled_explanation_end_by_themselves() -> None:
 
 
 def test_threads_serve_the_next_explanation_and_then_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rag_rule_explainer.probing import threads
+    from rag_rule_explainer.probing import threads as our_threads
 
-    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.05)
-    monkeypatch.setattr(threads, "_of_process", {})
+    monkeypatch.setattr(our_threads, "IDLE_SECONDS", 600)
+    monkeypatch.setattr(our_threads, "_of_process", {})
     seen = set[int]()
 
     def replay(_question: str, sources: Sequence[Source]) -> str:
@@ -181,11 +186,19 @@ def test_threads_serve_the_next_explanation_and_then_end(monkeypatch: pytest.Mon
     blocking = Explainer(replay, predicate=equals("yes"), concurrency=WIDTH)
     for _ in range(20):
         blocking.explain("?", SOURCES)
-    until = time.monotonic() + 10
-    while {each for each in set(threading.enumerate()) - before if each.name == "rag-rule-replay"}:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    assert len(seen) <= WIDTH + 1
+    ours = {each for each in set(threading.enumerate()) - before if each.name == "rag-rule-replay"}
+    assert len(seen) <= len(ours) <= WIDTH + 1
+    # Each takes one more job, and then waits no longer than is said now.
+    monkeypatch.setattr(our_threads, "IDLE_SECONDS", 0.01)
+    together = threading.Barrier(len(ours))
+
+    async def once_each() -> None:
+        await asyncio.gather(*(our_threads.shared().run(together.wait, 60) for _ in ours))
+
+    asyncio.run(once_each())
+    for thread in ours:
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StopIteration, SystemExit, GeneratorExit])
@@ -212,3 +225,29 @@ def test_whatever_a_replay_raises_under_explain_the_call_returns(
     explanation = asked.explain("?", SOURCES[:3])
     assert [each.kept for each in explanation.unresolved] == [("a", "b")]
     assert asked.explain("?", SOURCES[2:]).complete
+
+
+@pytest.mark.slow
+def test_an_idle_thread_ends_though_others_took_what_it_was_woken_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rag_rule_explainer.probing import threads as our_threads
+
+    monkeypatch.setattr(our_threads, "IDLE_SECONDS", 0.0003)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+
+    async def many() -> None:
+        for _ in range(60):
+            await asyncio.gather(*(ours.run(time.sleep, 0.0001) for _ in range(8)))
+
+    before = set(threading.enumerate())
+    try:
+        for _ in range(10):
+            ours = our_threads.Threads()
+            asyncio.run(many())
+            for thread in set(threading.enumerate()) - before:
+                thread.join(60)
+                assert not thread.is_alive()
+    finally:
+        sys.setswitchinterval(interval)

@@ -95,6 +95,13 @@ def test_a_source_that_was_left_out_and_reached_the_model_is_a_leak() -> None:
         checked(conduct("a", "c"), "ac", shown("a", "b"))
 
 
+def test_sources_that_are_needed_unseen_are_told_in_the_singular_and_the_plural() -> None:
+    assert str(conduct("a", "c").unseen_needed()).startswith("b was retrieved and shown to no model")
+    told = str(conduct("a").unseen_needed())
+    assert told.startswith("b, c were retrieved and shown to no model, so no replay is served them;")
+    assert "they steer a further search" in told
+
+
 def test_a_replay_that_retrieved_nothing_missed_the_gate_unless_that_is_accepted() -> None:
     with pytest.raises(ReplayMissedGate, match=r"gate\(...\)"):
         checked(conduct("a"), "ab", [], query=None)

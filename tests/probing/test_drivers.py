@@ -1,6 +1,7 @@
 import random
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from rag_rule_explainer.lattice import Lattice, Mask
@@ -9,6 +10,9 @@ from rag_rule_explainer.probing.drivers import drive
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
+from tests import clock
+
+pytestmark = pytest.mark.waits
 
 LATTICE = Lattice(6)
 PAIR = LATTICE.mask([1, 4])
@@ -34,7 +38,7 @@ class Bench:
 @pytest.mark.parametrize("concurrency", [1, 2, 8, 64])
 def test_the_probes_are_the_same_whatever_the_concurrency(concurrency: int) -> None:
     bench, searches = Bench(0.001), dual(LATTICE)
-    anyio.run(drive, searches, bench, concurrency)
+    clock.run(drive(searches, bench, concurrency))
     assert all(search.finished for search in searches)
     assert len(bench.asked) == len(set(bench.asked)) == (16 + 2) + (64 - 16 + 1)
     assert [c.antecedent for c in searches[0].claims] == [PAIR]
@@ -46,7 +50,7 @@ def test_the_probes_are_the_same_whatever_the_concurrency(concurrency: int) -> N
 def test_idle_workers_are_woken_as_soon_as_there_is_work() -> None:
     # Were workers not woken, the frontier would be probed one at a time.
     bench = Bench(0.001)
-    anyio.run(drive, (RuleSearch(Mono(RuleKind.RETENTION), LATTICE),), bench, 4)
+    clock.run(drive((RuleSearch(Mono(RuleKind.RETENTION), LATTICE),), bench, 4))
     assert bench.peak == 4
 
 
@@ -59,7 +63,7 @@ def test_a_limit_stops_every_search_and_the_claims_stand() -> None:
             raise LimitReached("five is enough")
         return await bench(search, mask)
 
-    anyio.run(drive, searches, limited, 3)
+    clock.run(drive(searches, limited, 3))
     assert [search.stop_reason for search in searches] == ["five is enough"] * 2
     assert len(bench.asked) == 5
     assert searches[0].claims
@@ -75,16 +79,19 @@ def test_an_error_ends_the_search_and_is_raised_as_it_is() -> None:
         return verdict
 
     with pytest.raises(KeyError, match="a bug"):
-        anyio.run(drive, dual(LATTICE), failing, 4)
+        clock.run(drive(dual(LATTICE), failing, 4))
     assert bench.in_flight == 0
 
 
 def test_cancelling_leaves_nothing_in_flight() -> None:
-    bench = Bench(5.0)
+    bench = Bench(3600)
 
     async def main() -> None:
-        with anyio.move_on_after(0.05):
-            await drive(dual(LATTICE), bench, 4)
+        async with anyio.create_task_group() as group:
+            group.start_soon(drive, dual(LATTICE), bench, 4)
+            while not bench.asked:
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
 
-    anyio.run(main)
+    clock.run(main())
     assert bench.asked

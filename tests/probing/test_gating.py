@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import (
     NEW_RETRIEVAL,
-    SEVERAL_RESULTS,
+    NO_TURN,
     Recording,
     going_on,
     taking_part,
@@ -45,14 +45,32 @@ def test_a_less_specific_key_serves_where_the_specific_one_is_new() -> None:
     assert serving.serve(("instance 2", "class")) == ["b"]
 
 
-def test_where_the_baseline_had_several_results_all_that_are_kept_are_served_and_it_is_said() -> None:
+def test_where_the_baseline_had_several_results_each_turn_is_served_what_it_had() -> None:
     recording = Recording[str](identify)
-    recording.record(("instance 1", "class"), ["a"], None)
-    recording.record(("instance 2", "class"), ["b"], None)
+    recording.record(("instance 1", "class"), ["a", "c"], None)
+    recording.record(("instance 2", "class"), ["b", "c"], None)
     recording.record(("instance 3", "other"), ["c"], None)
-    serving = recording.captured().replaying(sources(["b", "a"]))
-    assert serving.serve(("instance 7", "class")) == ["a", "b"]
-    assert serving.remarks == {SEVERAL_RESULTS}
+    captured = recording.captured()
+    serving = captured.replaying(sources(["b", "a"]))
+    assert not captured.several
+    assert serving.serve(("instance 7", "class")) == ["a"]
+    assert serving.serve(("instance 3", "other")) == []
+    assert serving.serve(("instance 8", "class")) == ["b"]
+    assert captured.several
+    assert not serving.undecided
+    # Nobody knows what a third one would have had.
+    assert serving.serve(("instance 9", "class")) == ["a", "b"]
+    assert serving.undecided == NO_TURN
+
+
+def test_where_retrievals_overlap_nobody_knows_whose_turn_it_is() -> None:
+    recording = Recording[str](identify)
+    first, second = recording.begin(), recording.begin()
+    recording.record(("q",), ["a"], None, began=first)
+    recording.record(("q",), ["b"], None, began=second)
+    serving = recording.captured().replaying(sources(["a", "b"]))
+    assert serving.serve(("q",)) == ["a", "b"]
+    assert serving.undecided == NO_TURN
 
 
 def test_the_same_result_several_times_is_no_question() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -22,7 +21,10 @@ from rag_rule_explainer import (
     equals,
 )
 from rag_rule_explainer.probing.prices import cost_of, price_of
-from rag_rule_explainer.probing.replaying import UnusableReply
+from rag_rule_explainer.probing.replaying import Baseline, UnusableReply
+from tests import clock
+
+pytestmark = pytest.mark.waits
 
 SOURCES = [Source(name, name) for name in "abcde"]
 QUICK = Retries(most=2, first_wait=0.0, longest_wait=0.0)
@@ -105,20 +107,24 @@ def test_guesses_are_within_the_caps(speculate: float) -> None:
     assert is_true(explanation)
 
 
-def test_the_cap_on_seconds_lets_what_is_in_flight_come_in() -> None:
+def test_the_cap_on_seconds_lets_what_is_in_flight_come_in(monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow(_question: str, sources: Sequence[Source]) -> str:
         await asyncio.sleep(0.1)
         return "yes" if {"a", "b"} <= {source.id for source in sources} else "no"
 
-    started = time.monotonic()
-    explanation = explained(slow, Limits(seconds=0.45), concurrency=2)
-    assert 0.45 <= time.monotonic() - started < 3
+    loop = clock.seen_by_the_bill(clock.VirtualLoop(), monkeypatch)
+    started = loop.time()
+    with clock.under_explain(loop):
+        explanation = explained(slow, Limits(seconds=0.45), concurrency=2)
+    assert 0.45 <= loop.time() - started < 0.7
     assert explanation.stop_reason == "the limit of 0.45 seconds is reached"
     assert explanation.retention_rules
     assert is_true(explanation)
 
 
-def test_what_waits_for_a_slot_of_somebody_elses_is_no_longer_asked_beyond_a_limit() -> None:
+def test_what_waits_for_a_slot_of_somebody_elses_is_no_longer_asked_beyond_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def main() -> None:
         limiter, asked, is_asked = Limiter(2), list[str](), asyncio.Event()
 
@@ -138,7 +144,7 @@ def test_what_waits_for_a_slot_of_somebody_elses_is_no_longer_asked_beyond_a_lim
         assert explanation.stop_reason == "the limit of 0.5 seconds is reached"
         assert explanation.counts.replays == len(asked) == before
 
-    asyncio.run(main())
+    clock.run(main(), clock.seen_by_the_bill(clock.VirtualLoop(), monkeypatch))
 
 
 def test_replays_that_failed_are_on_the_bill() -> None:
@@ -196,7 +202,8 @@ def test_the_judges_tokens_are_apart_and_count_for_the_caps() -> None:
     def judge() -> dict[str, dict[str, int]]:
         return {"m": {kind: count * replay.calls for kind, count in SPENT.items()}}
 
-    explanation = explainer.explain("?", SOURCES, judge=judge)
+    baseline = Baseline(Answer("yes"), judge_spent=judge)
+    explanation = explainer.explain("?", SOURCES, baseline)
     assert "4000 tokens" in explanation.stop_reason
     assert 20 <= replay.calls <= 27
     assert explanation.spent.judge == explanation.spent.replays
@@ -286,11 +293,9 @@ class Together:
             self.running += 1
             self.peak = max(self.peak, self.running)
             self._changed.notify_all()
-            # Until all slots have been taken once, or nothing else is coming.
-            self._changed.wait_for(
-                lambda: self.peak >= self.width, timeout=0.3 if len(sources) < 6 else 0
-            )
-        time.sleep(0.002)
+            # Until all slots have been taken once; nothing else is coming before the baseline is in.
+            if len(sources) < 6:
+                self._changed.wait_for(lambda: self.peak >= self.width, timeout=120)
         with self._changed:
             self.running -= 1
         return "yes" if "a" in {source.id for source in sources} else "no"
@@ -323,7 +328,7 @@ def inside_a_loop(explainer: Explainer, names: str) -> Explanation:
 def test_explainers_that_share_a_limiter_fill_it_together_and_never_more(ways: list[Any]) -> None:
     replay, limiter = Together(32), Limiter(32)
     explainers = [
-        Explainer(replay, predicate=equals("yes"), miner="exhaustive", limiter=limiter, timeout=30)
+        Explainer(replay, predicate=equals("yes"), miner="exhaustive", limiter=limiter, timeout=200)
         for _ in ways
     ]
     found: list[Explanation] = []
@@ -336,7 +341,7 @@ def test_explainers_that_share_a_limiter_fill_it_together_and_never_more(ways: l
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(250)
     assert replay.peak == 32
     assert len(found) == len(ways)
     assert all(each.complete and each.rules == other.rules for each, other in pairwise(found))

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer import Explainer, Explanation, Source, equals
+from tests import clock
+
+pytestmark = pytest.mark.waits
 
 Truth = frozenset[frozenset[str]]
 
@@ -33,7 +36,7 @@ class Application:
 def explained(application: Application, size: int, **more: Any) -> Explanation:
     explainer = Explainer(application, predicate=equals("yes"), check_repeatable=False, **more)
     sources = [Source(name, name) for name in "abcdef"[:size]]
-    return asyncio.run(explainer.aexplain("?", sources))
+    return clock.run(explainer.aexplain("?", sources))
 
 
 @st.composite
@@ -113,5 +116,5 @@ def test_as_many_go_out_at_once_as_may_and_the_next_when_all_are_back(width: int
         return "yes" if sources else "no"
 
     explainer = Explainer(replay, predicate=equals("yes"), concurrency=width, lockstep=True)
-    assert explainer.explain("?", list("abcd")).complete
+    assert clock.run(explainer.aexplain("?", list("abcd"))).complete
     assert peak == width

@@ -1,7 +1,10 @@
 import anyio
+import anyio.lowlevel
 import pytest
 
 from rag_rule_explainer.probing.memo import Memo
+
+pytestmark = pytest.mark.waits
 
 
 def test_many_at_once_make_it_once() -> None:
@@ -9,7 +12,7 @@ def test_many_at_once_make_it_once() -> None:
 
     async def make(_subject: str) -> str:
         made.append("started")
-        await anyio.sleep(0.01)
+        await anyio.lowlevel.checkpoint()  # meanwhile, the others ask
         return "value"
 
     async def main() -> list[tuple[str, bool]]:
@@ -33,7 +36,7 @@ def test_an_error_goes_to_its_maker_and_the_next_waiter_makes_it() -> None:
 
     async def make(_subject: str) -> str:
         attempts.append(len(attempts))
-        await anyio.sleep(0.01)
+        await anyio.lowlevel.checkpoint()
         if len(attempts) == 1:
             raise OSError("down")
         return "value"
@@ -58,9 +61,10 @@ def test_an_error_goes_to_its_maker_and_the_next_waiter_makes_it() -> None:
 
 def test_cancelling_the_maker_leaves_nobody_waiting_for_ever() -> None:
     async def main() -> str:
-        memo = Memo[str]()
+        memo, begun = Memo[str](), anyio.Event()
 
         async def never(_subject: str) -> str:
+            begun.set()
             await anyio.sleep_forever()
             raise AssertionError
 
@@ -70,16 +74,16 @@ def test_cancelling_the_maker_leaves_nobody_waiting_for_ever() -> None:
         async with anyio.create_task_group() as group:
             with anyio.CancelScope() as scope:
                 group.start_soon(memo.get, "other", soon, "")
-                group.start_soon(_later, scope)
+                group.start_soon(_when, begun, scope)
                 await memo.get("key", never, "")
-        with anyio.fail_after(1):
+        with anyio.fail_after(60):
             return (await memo.get("key", soon, ""))[0]
 
     assert anyio.run(main) == "value"
 
 
-async def _later(scope: anyio.CancelScope) -> None:
-    await anyio.sleep(0.01)
+async def _when(begun: anyio.Event, scope: anyio.CancelScope) -> None:
+    await begun.wait()
     scope.cancel()
 
 

@@ -1,8 +1,6 @@
 """What is tried again, when, how often, and what stops it."""
 
 import asyncio
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +17,9 @@ from rag_rule_explainer import (
     Source,
     equals,
 )
-from rag_rule_explainer.probing.loop import run_blocking
+from tests import clock
+
+pytestmark = pytest.mark.waits
 
 SOURCES = [Source(name, name) for name in "abcd"]
 QUICK = Retries(most=3, first_wait=0.001, longest_wait=0.002)
@@ -46,7 +46,7 @@ class Flaky:
     async def __call__(self, _question: str, sources: Sequence[Source]) -> Answer:
         shown = "".join(source.id for source in sources)
         self.tries[shown] += 1
-        self.times.setdefault(shown, []).append(time.monotonic())
+        self.times.setdefault(shown, []).append(asyncio.get_running_loop().time())
         await asyncio.sleep(0)
         error = self.fails(shown, self.tries[shown])
         if error is not None:
@@ -116,26 +116,27 @@ def test_an_empty_answer_is_asked_for_again() -> None:
 
 def test_nobody_comes_back_before_the_other_side_said() -> None:
     flaky = Flaky(at("ab", lambda: Refused(429, 0.3), times=1))
-    assert explainer(flaky).explain("?", SOURCES).complete
+    assert clock.run(explainer(flaky).aexplain("?", SOURCES)).complete
     first, second = flaky.times["ab"]
-    assert 0.3 <= second - first < 2
+    assert 0.2999 <= second - first < 2
 
 
 def test_all_that_were_told_the_same_do_not_come_back_together() -> None:
     retries = Retries(most=1, first_wait=0.2, longest_wait=0.2)
     flaky = Flaky(lambda shown, nth: Refused(429, 0.05) if nth == 1 and shown != "abcd" else None)
-    found = explainer(flaky, retries=retries, concurrency=16, miner="exhaustive").explain("?", SOURCES)
-    assert found.complete
+    asked = explainer(flaky, retries=retries, concurrency=16, miner="exhaustive")
+    assert clock.run(asked.aexplain("?", SOURCES)).complete
     waited = [times[1] - times[0] for shown, times in flaky.times.items() if shown != "abcd"]
-    assert min(waited) >= 0.05
+    assert min(waited) >= 0.0499
     assert max(waited) - min(waited) > 0.01
 
 
 def test_who_is_told_to_wait_longer_than_anybody_would_has_failed() -> None:
     flaky = Flaky(at("ab", lambda: Refused(429, 1000)))
-    started = time.monotonic()
-    explanation = explainer(flaky).explain("?", SOURCES)
-    assert time.monotonic() - started < 5
+    loop = clock.VirtualLoop()
+    started = loop.time()
+    explanation = clock.run(explainer(flaky).aexplain("?", SOURCES), loop)
+    assert loop.time() - started < 5
     assert flaky.tries["ab"] == 1
     assert unresolved(explanation) == {("ab", "Refused: status 429")}
 
@@ -179,11 +180,15 @@ def test_retries_count_for_the_cap_on_replays_which_is_never_exceeded(cap: int) 
     assert sum(flaky.tries.values()) <= cap
 
 
-def test_a_limit_of_seconds_cuts_a_pause_short_and_keeps_what_is_proved() -> None:
+def test_a_limit_of_seconds_cuts_a_pause_short_and_keeps_what_is_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     flaky = Flaky(at("ab", lambda: Refused(503)))
-    started = time.monotonic()
-    explanation = explainer(flaky, retries=SLOW, limits=Limits(seconds=0.5)).explain("?", SOURCES)
-    assert 0.4 < time.monotonic() - started < 5
+    loop = clock.seen_by_the_bill(clock.VirtualLoop(), monkeypatch)
+    started = loop.time()
+    asked = explainer(flaky, retries=SLOW, limits=Limits(seconds=0.5))
+    explanation = clock.run(asked.aexplain("?", SOURCES), loop)
+    assert loop.time() - started == pytest.approx(0.5)
     assert explanation.stop_reason == "the limit of 0.5 seconds is reached"
     assert [rule.sources for rule in explanation.retention_rules] == [
         ("a", "b", "c"),
@@ -191,32 +196,36 @@ def test_a_limit_of_seconds_cuts_a_pause_short_and_keeps_what_is_proved() -> Non
     ] or (explanation.retention_rules)
 
 
-def test_a_limit_of_seconds_in_a_pause_of_the_baseline_says_both() -> None:
+def test_a_limit_of_seconds_in_a_pause_of_the_baseline_says_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     flaky = Flaky(at("abcd", lambda: Refused(503)))
-    with pytest.raises(BaselineFailed, match=r"0\.3 seconds .*status 503") as caught:
-        explainer(flaky, retries=SLOW, limits=Limits(seconds=0.3)).explain("?", SOURCES)
+    loop = clock.seen_by_the_bill(clock.VirtualLoop(), monkeypatch)
+    told = pytest.raises(BaselineFailed, match=r"0\.25 seconds .*status 503")
+    with clock.under_explain(loop), told as caught:
+        explainer(flaky, retries=SLOW, limits=Limits(seconds=0.25)).explain("?", SOURCES)
     assert isinstance(caught.value.__cause__, Refused)
 
 
-def interrupted_after(seconds: float, asked: Explainer) -> Explanation:
-    """As Ctrl-C does it, from another thread."""
+def interrupted_after(
+    seconds: float, asked: Explainer, loop: clock.VirtualLoop | None = None
+) -> Explanation:
+    """As Ctrl-C does it."""
     inquiry = asked._inquiry("?", SOURCES, None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
-    timer = threading.Timer(seconds, inquiry.interrupt)
 
     async def main() -> Explanation:
-        loop = asyncio.get_running_loop()
-        timer.function = lambda: loop.call_soon_threadsafe(inquiry.interrupt)
-        timer.start()
+        asyncio.get_running_loop().call_later(seconds, inquiry.interrupt)
         return await inquiry.explanation()
 
-    return run_blocking(main())
+    return clock.run(main(), loop)
 
 
 def test_an_interrupt_cuts_a_pause_short_and_keeps_what_is_proved() -> None:
     flaky = Flaky(at("ab", lambda: Refused(503)))
-    started = time.monotonic()
-    explanation = interrupted_after(0.2, explainer(flaky, retries=SLOW))
-    assert time.monotonic() - started < 5
+    loop = clock.VirtualLoop()
+    started = loop.time()
+    explanation = interrupted_after(0.2, explainer(flaky, retries=SLOW), loop)
+    assert loop.time() - started == pytest.approx(0.2)
     assert explanation.stop_reason == "interrupted"
     assert ("ab", "interrupted") in unresolved(explanation)
     assert flaky.tries["ab"] == 1

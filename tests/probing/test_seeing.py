@@ -82,3 +82,32 @@ def test_scripts_without_spaces_are_recognised_too() -> None:
     sight = Sight([Source("zh", text), *BOTH])
     assert sight.seen_in([Request(f"资料：{text[:14]}。问题？")]) == {"zh"}
     assert sight.seen_in([Request("资料：二零二三年。问题？")]) == frozenset()
+
+
+WHOLE = f"{TRIAL} {BLOG} And that is all there is to be said about what was seen on this long journey."
+
+
+def contained() -> Sight:
+    return Sight([Source("trial", TRIAL), Source("blog", BLOG), Source("whole", WHOLE)])
+
+
+def test_a_text_within_another_keeps_its_owner_where_neither_was_kept() -> None:
+    sent = [Request(f"Answer from this: {TRIAL}")]
+    assert contained().leaked_in(sent, ["blog"]) == {"trial"}
+    assert contained().leaked_in(sent, []) == {"trial"}
+
+
+def test_a_text_that_one_that_was_kept_contains_is_no_leak() -> None:
+    assert contained().leaked_in([Request(WHOLE)], ["whole"]) == frozenset()
+    assert contained().leaked_in([Request(WHOLE)], ["trial", "blog"]) == {"whole"}
+    assert contained().leaked_in([Request(TRIAL)], ["whole"]) == frozenset()
+
+
+def test_what_a_model_wrote_itself_is_no_leak_of_a_contained_text() -> None:
+    assert contained().leaked_in([Request(TRIAL, (TRIAL,))], []) == frozenset()
+
+
+def test_of_two_equal_texts_one_explains_the_other() -> None:
+    sight = Sight([Source("one", TRIAL), Source("other", TRIAL), Source("blog", BLOG)])
+    assert sight.leaked_in([Request(TRIAL)], ["one"]) == frozenset()
+    assert sight.leaked_in([Request(TRIAL)], ["blog"]) == {"one", "other"}

@@ -11,6 +11,7 @@ import pytest
 from rag_rule_explainer import InvalidInput, Noise
 from rag_rule_explainer.probing.votes import Count, Majority, Sequential
 from rag_rule_explainer.verdicts import Verdict
+from tests.drawing import drawn, examples
 
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
 
@@ -63,21 +64,24 @@ def test_a_tie_holds_and_its_negation_breaks(most: int) -> None:
     assert counted(Majority(most), half)[0] is HOLDS
 
 
+@drawn
 @pytest.mark.parametrize(("mostly", "at_most"), [(HOLDS, 0.53), (BREAKS, 0.64)])
 def test_about_half_of_the_samples_are_spared(mostly: Verdict, at_most: float) -> None:
     draw = random.Random(0)
     drawn = [
         counted(Majority(10), [mostly if draw.random() < 0.95 else ~mostly for _ in range(10)])[1]
-        for _ in range(20_000)
+        for _ in range(examples(20_000))
     ]
     assert sum(drawn) / len(drawn) / 10 <= at_most
 
 
+@drawn
 @pytest.mark.parametrize("share", [0.8, 0.2])
 def test_a_sequential_test_errs_no_more_often_than_it_may(share: float) -> None:
     test, draw = Sequential(10_000, 0.02, 0.02, 0.3), random.Random(1)
     outcomes = [
-        counted(test, [Verdict.of(draw.random() < share) for _ in range(200)])[0] for _ in range(5000)
+        counted(test, [Verdict.of(draw.random() < share) for _ in range(200)])[0]
+        for _ in range(examples(5000))
     ]
     wrong = outcomes.count(Verdict.of(share < 0.5)) / len(outcomes)
     assert UNKNOWN not in outcomes

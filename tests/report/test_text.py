@@ -220,9 +220,9 @@ class TestRest:
 
     def test_counterfactuals_say_what_flips_the_outcome_and_to_what(self) -> None:
         assert section(explained(yes_if("D1", "D2")), "What would flip it") == [
-            "  - removing D2 flips the outcome: the answer becomes 'no'",
-            "  - removing D1 flips the outcome: the answer becomes 'no'",
-            "  - retaining D1 and D2 alone flips the outcome: the answer becomes 'yes'",
+            "  - from all sources, removing D2 flips the outcome: the answer becomes 'no'",
+            "  - from all sources, removing D1 flips the outcome: the answer becomes 'no'",
+            "  - from no sources, adding D1 and D2 flips the outcome: the answer becomes 'yes'",
         ]
 
     def test_witnesses_say_why_larger_sets_are_no_rules(self) -> None:
@@ -241,9 +241,9 @@ class TestRest:
 
     def test_many_sources_are_reported_in_no_time(self) -> None:
         many = explained(yes_if("D9"), sources=8000, miner="sampled", rules="retention")
-        started = time.process_time()
+        started = time.thread_time()
         assert "omitting" not in as_text(many)
-        assert time.process_time() - started < 2  # seven where every name is looked for in a new set
+        assert time.thread_time() - started < 2  # seven where every name is looked for in a new set
 
     def test_importance_is_as_sure_as_the_rules(self) -> None:
         tested = explained(yes_if("D9"), sources=12, miner="sampled", rules="retention")
@@ -262,7 +262,7 @@ class TestRest:
             all_lines = as_text(explanation).splitlines()
             assert all_lines[-1]
             for heading, below in zip(["", *all_lines], [*all_lines, ""], strict=True):
-                if heading and not heading.startswith((" ", "Question", "Answer")):
+                if heading and not heading.startswith((" ", "Question", "Answer", "WARNING")):
                     assert below.startswith("  "), heading
 
     def test_the_cost_is_counted_by_purpose(self) -> None:

@@ -50,7 +50,7 @@ class TestDescription:
             Store(url, "tests")
         assert "secret" not in str(refused.value)
 
-    @pytest.mark.parametrize("namespace", ["", " \n", None, 7])
+    @pytest.mark.parametrize("namespace", ["", " \n", 7])
     def test_a_namespace_that_is_none(self, namespace: str) -> None:
         with pytest.raises(InvalidInput, match="name the application and its version"):
             Store("store.db", namespace)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,14 @@ from tests.storing.asking import (
     answers,
     change,
     claimed,
+    eventually,
+    forked,
     process,
     rows,
     within,
 )
+
+pytestmark = pytest.mark.waits
 
 beside_other_processes = pytest.mark.parametrize(
     "store",
@@ -53,13 +58,12 @@ asyncio.run(main())
 
 @beside_other_processes
 def test_two_processes_at_a_fresh_store_pay_each_answer_once(store: Store) -> None:
-    both = [process(ASKING, store, name) for name in ("one", "two")]
+    both = [forked(ASKING, store, name) for name in ("one", "two")]
     for each in both:
-        assert each.stdin
         each.stdin.write("go\n")
         each.stdin.flush()
     (paid_one, *told_one), (paid_two, *told_two) = (
-        each.communicate(timeout=60)[0].split() for each in both
+        each.communicate(timeout=120)[0].split() for each in both
     )
     assert [each.returncode for each in both] == [0, 0]
     assert int(paid_one) + int(paid_two) == 100
@@ -69,24 +73,30 @@ def test_two_processes_at_a_fresh_store_pay_each_answer_once(store: Store) -> No
 
 @beside_other_processes
 async def test_a_claim_of_another_process_is_waited_for_until_it_is_killed(store: Store) -> None:
-    other = process(HOLDING, store)
-    assert other.stdout
+    # Its lease lasts longer than the test may.
+    store = Store(store.url, store.namespace, lease=3600)
+    other = forked(HOLDING, store)
     assert other.stdout.readline() == "held\n"
     waiting = asyncio.create_task(claimed(answers(store), 1))
     await asyncio.sleep(0.3)
     assert not waiting.done()
     os.kill(other.pid, signal.SIGKILL)
-    other.communicate(timeout=10)
-    killed = time.monotonic()
-    await within(5, waiting)
-    assert time.monotonic() - killed < 1.5  # the lease is a minute
+    other.communicate(timeout=120)
+    await within(120, waiting)
     await waiting.result().put(Answer("made after all"), None)
 
 
-@beside_other_processes
+@pytest.mark.parametrize(
+    "store",
+    [
+        "sqlite-alone",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("sqlite-among", "postgresql")),
+    ],
+    indirect=True,
+)
 async def test_a_process_that_ends_gives_its_claims_back(store: Store) -> None:
     other = process(HOLDING, store)
-    other.communicate("", timeout=30)
+    other.communicate("", timeout=120)
     assert rows(store, "SELECT * FROM rag_rules_answers") == []
 
 
@@ -101,8 +111,8 @@ asyncio.run(main(3 if child else 2))
 if child:
     assert os.waitpid(child, 0)[1] == 0
 """
-    forking = process("import os\n" + code, store)
-    forking.communicate(timeout=30)
+    forking = forked("import os\n" + code, store)
+    forking.communicate(timeout=120)
     assert forking.returncode == 0
     mine = answers(store)
     assert [(await answered(mine, number)).text for number in (1, 2, 3)] == ["1", "2", "3"]
@@ -117,9 +127,9 @@ async def test_a_claim_of_another_machine_is_dead_when_its_lease_is_over(url: st
     other = answers(Store(url, "tests"), "Another question?")
     await claimed(other, 1)
     close_all()
-    started = time.monotonic()
-    again = await asyncio.wait_for(claimed(answers(store), 1), 5)
-    assert 0.1 < time.monotonic() - started < 2
+    (expires,) = rows(store, "SELECT expires FROM rag_rules_answers WHERE owner LIKE 'elsewhere%'")
+    again = await asyncio.wait_for(claimed(answers(store), 1), 60)
+    assert time.time() > float(str(expires[0])) - 0.1  # not before; the clocks are compared to less
     await again.put(Answer("by the heir"), None)
     with pytest.raises(StoreFailed, match="was closed"):
         await claim.put(Answer("too late"), None)
@@ -129,9 +139,12 @@ async def test_a_lease_is_renewed_while_its_owner_lives(url: str) -> None:
     store = Store(url, "tests", lease=0.3)
     claim = await claimed(answers(store), 1)
     (first,) = rows(store, "SELECT expires FROM rag_rules_answers")
-    await asyncio.sleep(0.5)
-    (later,) = rows(store, "SELECT expires FROM rag_rules_answers")
-    assert float(str(later[0])) > float(str(first[0])) + 0.25
+
+    def is_renewed() -> bool:
+        (later,) = rows(store, "SELECT expires FROM rag_rules_answers")
+        return float(str(later[0])) > float(str(first[0])) + 0.25
+
+    await eventually(is_renewed)
     claim.release()
 
 
@@ -139,13 +152,13 @@ async def test_put_after_somebody_took_over_gives_back_what_stands(url: str) -> 
     mine = answers(Store(url, "tests"))
     claim = await claimed(mine, 1)
     change(Store(url, "tests"), "UPDATE rag_rules_answers SET owner = 'elsewhere|1|abc', expires = 1.0")
-    heir = process(
+    heir = forked(
         "async def main():\n"
         " print((await (await claimed(answers(store), 1)).put(Answer('theirs'))).text)\n"
         "asyncio.run(main())",
         Store(url, "tests"),
     )
-    assert heir.communicate(timeout=30)[0] == "theirs\n"
+    assert heir.communicate(timeout=120)[0] == "theirs\n"
     assert await claim.put(Answer("ours"), 0.5) == Answer("theirs")
 
 
@@ -156,6 +169,19 @@ async def test_the_slower_of_two_makers_gets_the_answer_of_the_faster_one(url: s
     change(store, "UPDATE rag_rules_answers SET owner = 'elsewhere|1|abc'")
     assert await claim.put(Answer("ours"), 0.5) == Answer("ours")
     assert await answered(mine, 1) == Answer("ours")
+
+
+def test_a_claim_that_outlives_the_modules_is_dropped_in_silence(tmp_path: Path) -> None:
+    outliving = process(
+        "import builtins, os\n"
+        "os.dup2(1, 2)\n"
+        "async def main():\n"
+        "    builtins.outlives = await claimed(answers(store), 1)\n"
+        "asyncio.run(main())",
+        Store(f"sqlite:///{tmp_path / 'store.db'}", "tests"),
+    )
+    assert outliving.communicate(timeout=120)[0] == ""
+    assert outliving.returncode == 0
 
 
 def test_who_is_known_to_be_dead() -> None:

@@ -14,6 +14,8 @@ from tests.testing.counting import active_count
 from tests.testing.test_faults import TELLABLE, TEXT, until
 from tests.testing.test_openai_server import PATH, asked, asking, connected
 
+pytestmark = pytest.mark.waits
+
 UNPAID = (
     Fault.RATE_LIMITED,
     Fault.SERVER_ERROR,
@@ -137,6 +139,6 @@ def test_clients_that_vanish_leave_nothing_behind(capfd: pytest.CaptureFixture[s
             connection.close()
         until(lambda: len(server.outcomes) == 64 and active_count() == idle)
         started = time.monotonic()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     assert active_count() == before
     assert capfd.readouterr() == ("", "")

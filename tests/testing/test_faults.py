@@ -15,6 +15,8 @@ from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, 
 from tests.testing.counting import active_count
 from tests.testing.test_openai_server import PATH, PROMPT, asked, asking, connected
 
+pytestmark = pytest.mark.waits
+
 TEXT = "The answer is no."
 HALF = "The answe"
 
@@ -210,7 +212,7 @@ def test_its_end_does_not_wait_for_what_hangs_and_leaves_no_thread() -> None:
             client.request("POST", PATH, json.dumps(asking("?")))
         until(lambda: len(server.outcomes) == 32)
         started = time.monotonic()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     assert active_count() == before
     for client in clients:
         client.close()
@@ -218,7 +220,7 @@ def test_its_end_does_not_wait_for_what_hangs_and_leaves_no_thread() -> None:
 
 def until(happened: Any) -> None:
     """Returns as soon as it has; raises AssertionError if it does not."""
-    patience = time.monotonic() + 10
+    patience = time.monotonic() + 60
     while not happened():
         assert time.monotonic() < patience
         time.sleep(0.01)

@@ -37,6 +37,7 @@ def test_a_distribution_that_is_none_is_refused(mean: float, sigma: float) -> No
         LogNormal(mean, sigma)
 
 
+@pytest.mark.waits
 def test_each_request_takes_its_time() -> None:
     def latency(body: dict[str, object]) -> float:
         return 60 if "slow" in json.dumps(body) else 0.2

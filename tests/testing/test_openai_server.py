@@ -1,7 +1,9 @@
 """The server of the tests: what it answers, and that nothing a client does breaks it."""
 
+import itertools
 import json
 import socket
+import threading
 import time
 from contextlib import closing
 from http.client import HTTPConnection
@@ -15,12 +17,14 @@ from rag_rule_explainer.reader import qa_prompt
 from rag_rule_explainer.testing import OpenAIServer
 from tests.testing.counting import active_count
 
+pytestmark = pytest.mark.waits
+
 PATH = "/v1/chat/completions"
 PROMPT = qa_prompt("Where was Mira Tolland born?", ["Mira Tolland was born in Kelvick."])
 
 
 def connected(server: OpenAIServer) -> HTTPConnection:
-    return HTTPConnection(urlsplit(server.base_url).netloc, timeout=5)
+    return HTTPConnection(urlsplit(server.base_url).netloc, timeout=60)
 
 
 def posted(connection: HTTPConnection, body: object, path: str = PATH) -> Any:
@@ -36,7 +40,7 @@ def asked(server: OpenAIServer, body: object, path: str = PATH) -> Any:
 
 def raw(server: OpenAIServer, request: bytes) -> bytes:
     where = urlsplit(server.base_url)
-    with socket.create_connection(("127.0.0.1", where.port or 0), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", where.port or 0), timeout=60) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         received = b""
@@ -80,7 +84,15 @@ def test_a_connection_is_kept_for_the_next_request() -> None:
 
 
 def test_the_peak_is_how_many_requests_were_in_progress_at_once() -> None:
-    with OpenAIServer(lambda _: "yes", latency=0.3) as server:
+    # These wait for each other; who comes afterwards waits for nobody.
+    numbers, together = itertools.count(1), threading.Barrier(5)
+
+    def script(_body: dict[str, Any]) -> str:
+        if next(numbers) <= 5:
+            together.wait(120)
+        return "yes"
+
+    with OpenAIServer(script) as server:
         clients = [Thread(target=asked, args=(server, asking("?"))) for _ in range(5)]
         for client in clients:
             client.start()
@@ -158,13 +170,13 @@ def test_with_stream_the_answer_comes_as_events() -> None:
 def test_its_end_waits_neither_for_latency_nor_for_kept_connections_and_leaves_no_thread() -> None:
     before = active_count()
     started = time.monotonic()
-    with OpenAIServer(lambda _: "yes", latency=60) as server:
+    with OpenAIServer(lambda _: "yes", latency=600) as server:
         idle, busy = connected(server), connected(server)
         idle.connect()
         busy.request("POST", PATH, json.dumps(asking("?")))
-        while not server.requests and time.monotonic() - started < 10:
+        while not server.requests and time.monotonic() - started < 60:
             time.sleep(0.01)
     assert active_count() == before
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 120
     idle.close()
     busy.close()

@@ -96,10 +96,10 @@ def test_thousands_of_long_prompts_take_seconds_at_most() -> None:
     pages = [[f"{page} {word}" for word in range(500)] for page in range(12)]
     prompts = [[*chain(*(page for page in pages if draw.random() < 0.85))] for _ in range(1000)]
     cache = PrefixCache(100_000)
-    started = time.monotonic()
+    started = time.thread_time()
     known = sum(map(cache.ask, prompts))
     # A thousand prompts of 5,000 tokens take a twentieth of a second where nobody else is at work.
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
     assert known > 0.5 * sum(map(len, prompts))
     assert cache.held <= 100_000
 

@@ -1,9 +1,9 @@
 """A LangChain application, as the core's recording and replaying wants to know it."""
 
 import re
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -15,13 +15,16 @@ from typing_extensions import override
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import Captured
 from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG, Application
+from rag_rule_explainer.wrapping.attributes import data_copy
 from rag_rule_explainer.wrapping.cases import Case
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.participation import Participation, participation
 from rag_rule_explainer.wrapping.patching import Patches
 
+from .breakpoints import asked_a_human
 from .brought import as_documents
 from .finding import Found, documents_found, identify
+from .graphs import GraphStream, graph_in
 from .interception import interception
 from .reading import plain, texts_in
 from .watching import Watch, watched_by
@@ -34,14 +37,28 @@ _TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
 
 @dataclass(frozen=True, slots=True)
 class LangChainApplication(Application[Found]):
-    """See ``rag_rule_explainer.wrapping.application.Application``. ``config`` of a case: of its runs."""
+    """See ``rag_rule_explainer.wrapping.application.Application``. ``config`` of a case: of its runs.
+
+    ``of_streams``: keywords that say how a stream is told; no replay is given them.
+    """
 
     runnable: Runnable[Any, Any]
+    of_streams: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     @override
     def interception(self) -> Patches:
         return interception
+
+    @property
+    @override
+    def root(self) -> object:
+        return self.runnable
+
+    @property
+    @override
+    def making(self) -> str:
+        return "RuleExplainer(lambda given: make_chain().invoke(given))"
 
     @property
     @override
@@ -52,22 +69,28 @@ class LangChainApplication(Application[Found]):
     @override
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
         with _traced(case, kept) as config:
-            return self.runnable.invoke(case.given, config)
+            return self.runnable.invoke(case.given, config, **case.keywords)
 
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
         with _traced(case, kept) as config:
-            return await self.runnable.ainvoke(case.given, config)
+            return await self.runnable.ainvoke(case.given, config, **case.keywords)
 
     @override
     def stream(self, case: Case) -> Iterator[Any]:
         with _traced(case, None) as config:
-            return self.runnable.stream(case.given, config)
+            graph, keywords = graph_in(self.runnable), {**case.keywords, **self.of_streams}
+            if graph is None:
+                return self.runnable.stream(case.given, config, **keywords)
+            return GraphStream(graph, keywords).stream(self.runnable, case.given, config)
 
     @override
     def astream(self, case: Case) -> AsyncIterator[Any]:
         with _traced(case, None) as config:
-            return self.runnable.astream(case.given, config)
+            graph, keywords = graph_in(self.runnable), {**case.keywords, **self.of_streams}
+            if graph is None:
+                return self.runnable.astream(case.given, config, **keywords)
+            return GraphStream(graph, keywords).astream(self.runnable, case.given, config)
 
     @override
     def tells_of_async(self, error: str) -> bool:
@@ -75,8 +98,8 @@ class LangChainApplication(Application[Found]):
         return told or error.startswith("NotImplementedError")
 
     @override
-    def watch(self, *, allow_length: bool) -> Watch:
-        return Watch(allow_length=allow_length)
+    def watch(self, *, accepts: Collection[str]) -> Watch:
+        return Watch(accepts=accepts)
 
     @override
     def watching(self, watch: Any) -> AbstractContextManager[object]:
@@ -129,6 +152,10 @@ class LangChainApplication(Application[Found]):
         )
 
     @override
+    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+        return asked_a_human(self.runnable, output, unreadable=unreadable)
+
+    @override
     def versions(self) -> Mapping[str, str]:
         return {"langchain-core": version("langchain-core")}
 
@@ -136,7 +163,10 @@ class LangChainApplication(Application[Found]):
 @contextmanager
 def _traced(case: Case, kept: Sequence[Source] | None) -> Generator[RunnableConfig, None, None]:
     """The config of a run, by which traces tell a replay from the baseline."""
-    given = cast("RunnableConfig", case.config or {})
+    # What one run puts into its config must not reach another run; the user's own run may use the real
+    # one.
+    own = kept is None and case.live
+    given = cast("RunnableConfig", (case.config if own else data_copy(case.before)) or {})
     if kept is None:
         baseline: RunnableConfig = {"tags": [BASELINE_TAG]}
         yield merge_configs(given, baseline)

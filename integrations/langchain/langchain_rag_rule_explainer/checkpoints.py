@@ -9,60 +9,113 @@ from typing import Any
 
 from rag_rule_explainer.wrapping.participation import participation
 from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.redirecting import births, known_as, shared_state
 from rag_rule_explainer.wrapping.state import State
 
+from .ordinary import current_state
+
 _METHODS = re.compile(
-    "list|a?(get_tuple|put|put_writes|delete_thread|delete_for_runs|get_delta_channel_history)"
+    "list|a?(get_tuple|put|put_writes|delete_thread|delete_for_runs|get_delta_channel_history|"
+    "copy_thread|prune)"
 )
-_READS = re.compile("list|a?(get_tuple|get_delta_channel_history)")
+_WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_history")
+"""What concerns all checkpoints of a thread, or of all threads."""
+
+_SEVERAL = re.compile("a?(copy_thread|prune)")
 _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=False)
 
 
 def _saving(name: str, method: Any) -> Any:
+    plain = name.removeprefix("a")
+
     @wraps(method)
     def use(self: Any, *args: Any, **kwargs: Any) -> Any:
         state = _state(self)
         if state is None:
             return method(self, *args, **kwargs)
-        config = args[0] if args else kwargs.get("config")
-        if config and _READS.fullmatch(name):
-            found = state.read(checkpoint_key(self, config), lambda: real_checkpoint(self, config))
-            _seed(self, state, config, found)
-        return method(self, *args, **kwargs) if state.live else _call(self, state, name, args, kwargs)
+        _read(self, state, plain, _config(plain, args, kwargs))
+        if state.live:
+            return _told(self, state, plain, method(self, *args, **kwargs))
+        return _call(self, state, name, args, kwargs)
 
     @wraps(method)
     async def ause(self: Any, *args: Any, **kwargs: Any) -> Any:
         state = _state(self)
         if state is None:
             return await method(self, *args, **kwargs)
-        config = args[0] if args else kwargs.get("config")
-        if config and _READS.fullmatch(name):
-            found = await state.aread(checkpoint_key(self, config), lambda: _areal(self, config))
-            _seed(self, state, config, found)
+        await _aread(self, state, plain, _config(plain, args, kwargs))
         if state.live:
-            return await method(self, *args, **kwargs)
+            return _told(self, state, plain, await method(self, *args, **kwargs))
         return await _call(self, state, name, args, kwargs)
 
     return ause if name.startswith("a") else use
+
+
+def _read(saver: Any, state: State, name: str, config: Any) -> None:
+    """Reads what a call is about as it was before, and puts it into the run's own saver."""
+    if _WHOLE.fullmatch(name):
+        found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
+        _seed_all(saver, state, config, found)
+    elif name == "get_tuple" and not _is_whole(saver, state, config):
+        key = checkpoint_key(state, saver, config)
+        _seed(saver, state, config, state.read(key, lambda: real_checkpoint(saver, config)))
+
+
+async def _aread(saver: Any, state: State, name: str, config: Any) -> None:
+    if _WHOLE.fullmatch(name):
+        found = await state.aread(_whole_key(state, saver, config), lambda: _aall(saver, config))
+        _seed_all(saver, state, config, found)
+    elif name == "get_tuple" and not _is_whole(saver, state, config):
+        key = checkpoint_key(state, saver, config)
+        _seed(saver, state, config, await state.aread(key, lambda: _areal(saver, config)))
 
 
 def _listing(name: str, method: Any) -> Any:
     @wraps(method)
     async def alist(self: Any, *args: Any, **kwargs: Any) -> Any:
         state = _state(self)
-        copied = state is not None and not state.live
-        own = _call(self, state, name, args, kwargs) if copied and state else None
-        async for each in method(self, *args, **kwargs) if own is None else own:
+        found = method(self, *args, **kwargs)
+        if state is not None:
+            await _aread(self, state, "list", _config("list", args, kwargs))
+            found = found if state.live else _call(self, state, name, args, kwargs)
+        async for each in found:
             yield each
 
     return alist
 
 
-def checkpoint_key(saver: object, config: Mapping[str, Any]) -> Hashable:
+def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Which place, or which thread, a call is about; None for all of them."""
+    if name == "delete_thread":
+        thread = args[0] if args else kwargs.get("thread_id")
+        return {"configurable": {"thread_id": str(thread)}}
+    if name == "delete_for_runs":
+        return None
+    return args[0] if args else kwargs.get("config")
+
+
+def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
     """How one place in one checkpointer is recognised by every run."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
-    return "checkpoint", id(saver), tuple(str(configurable.get(name) or "") for name in names)
+    place = tuple(str(configurable.get(name) or "") for name in names)
+    return "checkpoint", known_as(state, saver), place
+
+
+def _whole_key(state: State, saver: object, config: Any) -> Hashable:
+    return "thread", known_as(state, saver), _thread(config)
+
+
+def _thread(config: Any) -> str | None:
+    configurable: Mapping[str, Any] = dict(config or {}).get("configurable") or {}
+    thread = configurable.get("thread_id")
+    return None if thread is None else str(thread)
+
+
+def _is_whole(saver: object, state: State, config: Any) -> bool:
+    """True once the run's own saver has all checkpoints of the thread."""
+    keys = (_whole_key(state, saver, each) for each in (config, None))
+    return any(state.owned(key) is not None for key in keys)
 
 
 def real_checkpoint(saver: Any, config: Mapping[str, Any]) -> Any:
@@ -74,6 +127,21 @@ def real_checkpoint(saver: Any, config: Mapping[str, Any]) -> Any:
 async def _areal(saver: Any, config: Mapping[str, Any]) -> Any:
     with _real():
         return await saver.aget_tuple(config)
+
+
+def _of_thread(config: Any) -> Any:
+    thread = _thread(config)
+    return None if thread is None else {"configurable": {"thread_id": thread}}
+
+
+def _all(saver: Any, config: Any) -> list[Any]:
+    with _real():
+        return list(saver.list(_of_thread(config)))
+
+
+async def _aall(saver: Any, config: Any) -> list[Any]:
+    with _real():
+        return [each async for each in saver.alist(_of_thread(config))]
 
 
 @contextmanager
@@ -93,18 +161,43 @@ def _state(saver: object) -> State | None:
 def _own(saver: Any, state: State) -> Any:
     from langgraph.checkpoint.memory import InMemorySaver  # there, as one of its kind was called
 
-    return state.own(("saver", id(saver)), lambda: InMemorySaver(serde=saver.serde))
+    return state.own(("saver", known_as(state, saver)), lambda: InMemorySaver(serde=saver.serde))
 
 
 def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if _SEVERAL.fullmatch(name):
+        raise shared_state(
+            f"the application called {name} of its {type(saver).__name__}, which cannot be done in a copy"
+        )
     return getattr(_own(saver, state), name)(*args, **kwargs)
+
+
+def _told(saver: Any, state: State, name: str, result: Any) -> Any:
+    """Notes what a live baseline puts into the real saver, which no replay is to find there."""
+    if name == "put" and result:
+        _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
+    return result
+
+
+def _put_live(saver: Any, state: State) -> set[str]:
+    return state.aside.setdefault(("put", known_as(state, saver)), set())
 
 
 def _seed(saver: Any, state: State, config: Mapping[str, Any], found: Any) -> None:
     """Puts what was there before into the run's own saver, once."""
     if found is not None and not state.live:
         own = _own(saver, state)
-        state.own(("seeded", checkpoint_key(saver, config)), lambda: _put(own, found))
+        state.own(("seeded", checkpoint_key(state, saver, config)), lambda: _put(own, found))
+
+
+def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
+    if state.live:
+        return
+    own, new = _own(saver, state), _put_live(saver, state)
+    # Nothing is put twice: it may have been deleted since.
+    held = [] if _is_whole(saver, state, None) else found
+    old = [each for each in reversed(held) if each.config["configurable"]["checkpoint_id"] not in new]
+    state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])
 
 
 def _put(saver: Any, found: Any) -> bool:
@@ -120,8 +213,15 @@ def _put(saver: Any, found: Any) -> bool:
     return True
 
 
+def _birth(_name: str, method: Any) -> Any:
+    # One in memory is known by itself.
+    in_memory = method.__module__ == "langgraph.checkpoint.memory"
+    return method if in_memory else births(current_state)(method)
+
+
 _SAVER = ("langgraph.checkpoint.base", "BaseCheckpointSaver")
 INTERCEPTIONS = (
     Interception(*_SAVER, _METHODS, _saving),
     Interception(*_SAVER, re.compile("alist"), _listing),
+    Interception(*_SAVER, re.compile("__init__"), _birth),
 )

@@ -22,6 +22,7 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.probing.gating import going_on
 from rag_rule_explainer.wrapping.gates import gated_function, joining
 from rag_rule_explainer.wrapping.items import TextOf
+from rag_rule_explainer.wrapping.redirecting import TRANSPARENT
 
 from .asking import asked_part
 from .finding import ItemOf, Shape
@@ -159,7 +160,7 @@ def _gated_store(store: Any, shape: Shape) -> Any:
     def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- of the class that is made here
         return getattr(store, name)
 
-    made: dict[str, Any] = {**own, "__getattr__": __getattr__, "__doc__": kind.__doc__}
+    made: dict[str, Any] = {**own, TRANSPARENT: True, "__getattr__": __getattr__, "__doc__": kind.__doc__}
     if isinstance(store, VectorStore):
         made["from_texts"] = classmethod(lambda _cls, *args, **kwargs: kind.from_texts(*args, **kwargs))
         made["embeddings"] = property(lambda _self: store.embeddings)

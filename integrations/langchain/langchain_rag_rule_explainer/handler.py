@@ -21,10 +21,11 @@ from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG
 from rag_rule_explainer.wrapping.call import Call, Recorded
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
+from rag_rule_explainer.wrapping.state import State
 
 from .finding import Found, documents_found, identify
 from .interception import interception
-from .remembering import configured_by, remembered, remembered_chat
+from .remembering import configured_by, keep, keep_chat
 from .retrievers import named_key
 from .runnable import RuleExplainer
 from .watching import Watch
@@ -34,16 +35,16 @@ from .watching import Watch
 class RecordedRun:
     """One ordinary run of the application, while it goes on and after.
 
-    ``before``: what the application remembered when it began; ``unknown``: why that is not known.
+    ``state``: what the application remembered when it began; ``unknown``: why that is not known.
     """
 
     id: UUID
     given: Any
     recording: Recording[Found]
+    watch: Watch
     config: RunnableConfig = field(default_factory=RunnableConfig)
-    before: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    state: State = field(default_factory=lambda: State(live=True))
     unknown: Exception | None = None
-    watch: Watch = field(default_factory=Watch)
     output: Any = None
     ended: bool = False
     chat_known: bool = False
@@ -74,7 +75,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         self._lock = threading.Lock()
         self._runs: OrderedDict[UUID, RecordedRun] = OrderedDict()
         self._root_of: dict[UUID, UUID] = {}
-        self._retrieving: dict[UUID, tuple[Hashable, UUID | None]] = {}
+        self._retrieving: dict[UUID, tuple[Hashable, UUID | None, str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -113,7 +114,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     def _call(self, run: RecordedRun, config: RunnableConfig | None) -> tuple[Call[Found], Recorded]:
         call = self.explainer.recorded_call(run.given, {**run.config, **(config or {})})
         return call, call.run.of_another_run(
-            run.recording, run.output, run.watch, run.before, run.watch.tools
+            run.recording, run.output, run.watch, run.state, run.watch.tools
         )
 
     def _ended(self, run_id: UUID | None) -> RecordedRun:
@@ -136,6 +137,11 @@ class RuleExplanationHandler(BaseCallbackHandler):
         """Where the retrievals of a run are recorded, while its root run goes on."""
         run = self._run_of(run_id)
         return None if run is None or run.ended else run.recording
+
+    def state_of(self, run_id: UUID | None) -> State | None:
+        """What the application remembered before a run, while its root run goes on."""
+        run = self._run_of(run_id)
+        return None if run is None or run.ended else run.state
 
     @override
     def on_chain_start(
@@ -181,14 +187,15 @@ class RuleExplanationHandler(BaseCallbackHandler):
         inner = told.get("parent_run_id") in self._retrieving or inside_retrieval.get()
         if self._run_of(run_id) is not None:
             key = None if inner else named_key(str(told.get("name")), query)
-            self._retrieving[run_id] = key, told.get("parent_run_id")
+            self._retrieving[run_id] = key, told.get("parent_run_id"), query
 
     @override
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **told: Any) -> None:
-        key, _ = self._retrieving.pop(run_id, (None, None))
+        key, _, query = self._retrieving.pop(run_id, (None, None, ""))
         run = self._run_of(run_id)
         if run is not None and key is not None:
             run.recording.record((key,), documents_found(documents), None)
+            run.recording.queries.append(query)
 
     @override
     def on_chat_model_start(
@@ -235,19 +242,19 @@ class RuleExplanationHandler(BaseCallbackHandler):
             # By its first inner run, the history has been asked for and not yet been read.
             run.chat_known = True
             try:
-                before, config = remembered_chat(self.explainer.application)
+                config = keep_chat(run.state, self.explainer.application)
             except Exception as error:
                 run.unknown = error
                 return
-            run.before.update(before)
             run.config = {**run.config, **config}
 
     def _open(self, run_id: UUID, given: Any, metadata: Mapping[str, Any]) -> None:
         recording: Recording[Found] = Recording(identify, only=self.explainer.retrievers)
-        run = RecordedRun(run_id, copied(given), recording)
+        watch = Watch(accepts=self.explainer.accepts)
+        run = RecordedRun(run_id, copied(given), recording, watch)
         try:
             run.config = configured_by(self.explainer.application, metadata)
-            run.before = remembered(self.explainer.application, run.config)
+            keep(run.state, self.explainer.application, run.config)
         except Exception as error:
             run.unknown = error
         with self._lock:

@@ -1,7 +1,11 @@
-"""``RunnableWithMessageHistory``: every run is given a copy of the history it asks for."""
+"""Message histories: every run starts from the messages that the baseline found, and adds to its own.
+
+A history in memory has a twin in each run. Of one that is kept elsewhere, such as in a file or in a
+database, the messages are read once; what a run adds stands after them.
+"""
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,60 +14,140 @@ from langchain_core.messages import BaseMessage
 from typing_extensions import override
 
 from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.participation import participation
 from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.redirecting import Isolation, untouched
 from rag_rule_explainer.wrapping.state import State
 
+from .ordinary import current_state
+from .remembered import TWINS
 
-class HistoryCopy(BaseChatMessageHistory):
-    """Starts from another history's messages. A live one adds to that, too."""
+_NAMES = re.compile(
+    "messages|a?clear|aget_messages|a?add_messages|(add_)(message|user_message|ai_message)"
+)
+
+
+class HistoryOverlay(BaseChatMessageHistory):
+    """Starts from another history's messages, and leaves that as it is. A live one is that history."""
 
     def __init__(self, real: BaseChatMessageHistory, state: State, key: Hashable) -> None:
-        self._real = real
+        self._real: Any = real
+        self._kind = type(real)
         self._state = state
         self._key = key
-        self._added: list[BaseMessage] = []
+        self._held: list[BaseMessage] | None = None
+
+    def attribute(self, name: str) -> Any:
+        """See ``Overlay``."""
+        if not self._state.live:
+            return getattr(self, name)
+        if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
+            self.keep()
+            return self._really(name)
+        return self._awaiting(self._really(name))
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """See ``Overlay``."""
+        self.keep()
+        with untouched():
+            entry = getattr(self._kind, name, None)
+            if self._state.live or (isinstance(entry, property) and entry.fset is None):
+                setattr(self._real, name, value)  # which may be refused
+            else:
+                self._held = list(value) if isinstance(entry, property) else value
+
+    def keep(self) -> None:
+        """Keeps the messages that are there now as those before the run."""
+        self._state.read(self._key, self._reading)
+
+    def _reading(self) -> list[BaseMessage]:
+        with untouched():
+            return list(self._real.messages)
+
+    async def _areading(self) -> list[BaseMessage]:
+        with untouched():
+            return list(await self._real.aget_messages())
+
+    def _really(self, name: str) -> Any:
+        with untouched():
+            return getattr(self._real, name)
+
+    def _awaiting(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        @wraps(method)
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            await self._state.aread(self._key, self._areading)
+            return await method(*args, **kwargs)
+
+        return call
+
+    def _own(self) -> list[BaseMessage]:
+        if self._held is None:
+            self._held = list(self._state.read(self._key, self._reading))
+        return self._held
+
+    async def _aown(self) -> list[BaseMessage]:
+        if self._held is None:
+            found = list(await self._state.aread(self._key, self._areading))
+            self._held = found if self._held is None else self._held
+        return self._held
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
-        """What was there before, and what this run has added."""
-        return [*self._state.read(self._key, lambda: list(self._real.messages)), *self._added]
+        """What was there before, and what this run has made of it."""
+        own = self._own()
+        # What is done to the list of a property is done to nothing else.
+        return list(own) if isinstance(getattr(self._kind, "messages", None), property) else own
 
     @override
     async def aget_messages(self) -> list[BaseMessage]:
-        async def reading() -> list[BaseMessage]:
-            return list(await self._real.aget_messages())
-
-        return [*await self._state.aread(self._key, reading), *self._added]
+        await self._aown()
+        return self.messages
 
     @override
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        self._added.extend(messages)
-        if self._state.live:
-            self._real.add_messages(messages)
+        self._own().extend(messages)
 
     @override
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        self._added.extend(messages)
-        if self._state.live:
-            await self._real.aadd_messages(messages)
+        (await self._aown()).extend(messages)
 
     @override
     def clear(self) -> None:
-        raise NotImplementedError("a history is cleared by nobody who runs with it")
+        self._own()[:] = []
+
+    @override
+    async def aclear(self) -> None:
+        (await self._aown())[:] = []
+
+
+ISOLATION = Isolation(
+    module="langchain_core.chat_history",
+    owner="BaseChatMessageHistory",
+    state=current_state,
+    twins=TWINS,
+    overlay=HistoryOverlay,
+    overlaid=_NAMES,
+    writes=re.compile("a?clear|a?add_.*"),
+)
+
+
+def keep(state: State, history: Any, told: Hashable = None) -> None:
+    """Keeps what the history holds now as what it held before the run. Raises what the history raises."""
+    if told is not None:
+        state.tell(history, told)
+    overlay = ISOLATION.keep(state, history)
+    if isinstance(overlay, HistoryOverlay):
+        overlay.keep()
 
 
 def _merging(_name: str, method: Any) -> Any:
     @wraps(method)
     def merged(self: Any, *configs: Any) -> Any:
-        config, run = method(self, *configs), participation()
-        if run is not None:
-            configurable = config["configurable"]
-            asked = {key: value for key, value in configurable.items() if key != "message_history"}
-            key = history_key(self, asked)
-            # Others may hold this dict: it is the caller's own config where nothing was merged.
-            copy = HistoryCopy(configurable["message_history"], run.state, key)
-            config["configurable"] = {**configurable, "message_history": copy}
+        config, state = method(self, *configs), current_state()
+        if state is not None:
+            configurable = dict(config["configurable"])
+            history = configurable.pop("message_history")
+            # It may be made anew for every run.
+            state.tell(history, history_key(self, configurable))
         return config
 
     return merged
@@ -75,6 +159,7 @@ def history_key(runnable: Any, asked: object) -> Hashable:
 
 
 INTERCEPTIONS = (
+    ISOLATION.interception,
     Interception(
         "langchain_core.runnables.history",
         "RunnableWithMessageHistory",

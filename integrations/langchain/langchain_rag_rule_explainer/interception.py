@@ -2,7 +2,20 @@
 
 from rag_rule_explainer.wrapping.patching import Patches
 
-from . import checkpoints, histories, memories, retrievers, stores, tools
+from . import (
+    caches,
+    checkpoints,
+    docstores,
+    histories,
+    keyvalues,
+    longterm,
+    memories,
+    nodecaches,
+    retrievers,
+    stores,
+    tools,
+    writes,
+)
 
 interception = Patches(
     [
@@ -12,5 +25,11 @@ interception = Patches(
         *histories.INTERCEPTIONS,
         *memories.INTERCEPTIONS,
         *checkpoints.INTERCEPTIONS,
+        *longterm.INTERCEPTIONS,
+        *keyvalues.INTERCEPTIONS,
+        *writes.INTERCEPTIONS,
+        *docstores.INTERCEPTIONS,
+        *caches.INTERCEPTIONS,
+        *nodecaches.INTERCEPTIONS,
     ]
 )

@@ -10,6 +10,8 @@ from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequenc
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
 from rag_rule_explainer.predicates.judge import judge_name_of
+from rag_rule_explainer.probing.wholeness import ANY
+from rag_rule_explainer.wrapping.participation import no_opinions
 
 from .reading import tokens
 from .watching import Watch, watching
@@ -50,8 +52,9 @@ class ChatModelJudge:
     _asked: Runnable[Any, Any] = field(repr=False)
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """What the model said, as it said it. Raises what the model raises."""
-        watch = Watch(allow_length=True)
+        """What the model said, as it said it. Raises what the model raises, and UnusableReply for
+        a reply that is not whole."""
+        watch = Watch(accepts=(ANY,))
         # Its own watch, so that what the judge spends is counted once, whoever else is watching.
         token = watching.set(watch)
         try:
@@ -60,6 +63,8 @@ class ChatModelJudge:
             )
         finally:
             watching.reset(token)
+        if watch.fault:
+            raise no_opinions(watch.fault, watch.models, _usage(raw))
         return JudgeReply(_content(raw), _usage(raw), watch.models)
 
     def __eq__(self, other: object) -> bool:

@@ -1,18 +1,24 @@
-"""The memories of langchain_classic: what was loaded before is loaded again, and nothing is saved."""
+"""The memories of langchain_classic: what was loaded before is loaded again, and nothing is saved.
+
+One that keeps its messages in a history, and nothing else, is used as it is: the history is isolated.
+"""
 
 import re
 from collections.abc import Hashable
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.participation import participation
+from rag_rule_explainer.wrapping.participation import Participation, participation
 from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import State
+
+from . import histories
 
 
 def _remembering(name: str, method: Any) -> Any:
     @wraps(method)
     def use(self: object, *args: Any, **kwargs: Any) -> Any:
-        run = participation()
+        run = _run(self)
         if run is None:
             return method(self, *args, **kwargs)
         if name == "load_memory_variables":
@@ -21,7 +27,7 @@ def _remembering(name: str, method: Any) -> Any:
 
     @wraps(method)
     async def ause(self: object, *args: Any, **kwargs: Any) -> Any:
-        run = participation()
+        run = _run(self)
         if run is None:
             return await method(self, *args, **kwargs)
         if name == "aload_memory_variables":
@@ -31,10 +37,32 @@ def _remembering(name: str, method: Any) -> Any:
     return ause if name.startswith("a") else use
 
 
+def _run(memory: object) -> Participation | None:
+    return None if _is_its_history(memory) else participation()
+
+
+def _is_its_history(memory: object) -> bool:
+    kind = type(memory)
+    return (kind.__module__, kind.__qualname__) in _HISTORIES
+
+
+def keep(state: State, memory: Any) -> None:
+    """Keeps what the memory loads now as what it did before the run."""
+    if _is_its_history(memory):
+        histories.keep(state, memory.chat_memory)
+    else:
+        state.before[memory_key(memory)] = memory.load_memory_variables({})
+
+
 def memory_key(memory: object) -> Hashable:
     """How one memory is recognised by every run."""
     return "memory", id(memory)
 
 
+_HISTORIES = {
+    ("langchain_classic.memory.buffer", "ConversationBufferMemory"),
+    ("langchain_classic.memory.buffer_window", "ConversationBufferWindowMemory"),
+    ("langchain_classic.memory.token_buffer", "ConversationTokenBufferMemory"),
+}
 _USES = re.compile("a?(load_memory_variables|save_context|clear)")
 INTERCEPTIONS = (Interception("langchain_classic.base_memory", "BaseMemory", _USES, _remembering),)

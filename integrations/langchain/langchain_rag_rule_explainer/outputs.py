@@ -106,7 +106,17 @@ def last_chunk(output: Any, explanation: Explanation) -> Any:
         return ExplainedStr("", rules)
     if isinstance(output, Mapping):
         return AddableDict({KEY: rules})
+    if isinstance(output, tuple):
+        return _last_part(cast("tuple[Any, ...]", output), rules)
     return attached(output, explanation)
+
+
+def _last_part(part: tuple[Any, ...], rules: dict[str, Any]) -> tuple[Any, ...]:
+    """Returns the rules in the shape of what a graph streams: by mode, by subgraph or by message."""
+    place: tuple[Any, ...] = ((),) if isinstance(part[0], tuple) else ()
+    if isinstance(part[len(place)], BaseMessage):
+        return (*place, AIMessageChunk(content="", response_metadata={KEY: rules}), {})
+    return (*place, "custom", {KEY: rules}) if len(part) - len(place) > 1 else (*place, {KEY: rules})
 
 
 def _on_message(message: AIMessage, rules: dict[str, Any]) -> AIMessage:

@@ -1,15 +1,17 @@
 """What an application remembered just before an ordinary run, as far as can be told from outside."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
+from rag_rule_explainer.wrapping.state import State
+
+from . import histories, memories
 from .checkpoints import checkpoint_key, real_checkpoint
 from .histories import history_key
-from .memories import memory_key
 
 
 def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) -> RunnableConfig:
@@ -18,25 +20,23 @@ def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) 
     return {"configurable": {name: metadata[name] for name in sorted(names) if name in metadata}}
 
 
-def remembered(application: Runnable[Any, Any], config: RunnableConfig) -> dict[Hashable, Any]:
-    """By the keys under which its runs will ask for it; to be called before the run reads or writes.
+def keep(state: State, application: Runnable[Any, Any], config: RunnableConfig) -> None:
+    """Keeps what the application remembers now as what it did before a run, which has not begun yet.
 
     Raises what the checkpointer or the memory raises, such as one that can only be read asynchronously.
     """
-    found: dict[Hashable, Any] = {}
     configurable = dict(config.get("configurable", {}))
     checkpointer = getattr(_inner(application), "checkpointer", None)
     memory = getattr(_inner(application), "memory", None)
     if hasattr(checkpointer, "get_tuple") and configurable.get("thread_id"):
         place = {"configurable": {"checkpoint_ns": "", **configurable}}
-        found[checkpoint_key(checkpointer, place)] = real_checkpoint(checkpointer, place)
+        state.before[checkpoint_key(state, checkpointer, place)] = real_checkpoint(checkpointer, place)
     if memory is not None:
-        found[memory_key(memory)] = memory.load_memory_variables({})
-    return found
+        memories.keep(state, memory)
 
 
-def remembered_chat(application: Runnable[Any, Any]) -> tuple[dict[Hashable, Any], RunnableConfig]:
-    """The messages of a ``RunnableWithMessageHistory`` and the config they were asked for with.
+def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
+    """Keeps the messages of a ``RunnableWithMessageHistory``; returns the config it was asked with.
 
     To be called in the context of one of its inner runs, before the history is written to. Raises what
     the history raises, and LookupError where it is not known whose history it is.
@@ -44,10 +44,11 @@ def remembered_chat(application: Runnable[Any, Any]) -> tuple[dict[Hashable, Any
     configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
     history, runnable = configurable.pop("message_history", None), _with_history(application)
     if history is None:
-        return {}, {}
+        return {}
     if runnable is None:
         raise LookupError("the message history belongs to a part of the application")
-    return {history_key(runnable, configurable): list(history.messages)}, {"configurable": configurable}
+    histories.keep(state, history, history_key(runnable, configurable))
+    return {"configurable": configurable}
 
 
 def _inner(application: Runnable[Any, Any]) -> Any:

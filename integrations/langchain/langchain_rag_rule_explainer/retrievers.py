@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording
 from rag_rule_explainer.wrapping.asking import Asked, adriven, driven
+from rag_rule_explainer.wrapping.attributes import born
 from rag_rule_explainer.wrapping.copying import described
 from rag_rule_explainer.wrapping.patching import Interception
 
@@ -63,7 +64,8 @@ def _call(
         return None
     given = {key: value for key, value in kwargs.items() if key != "run_manager"}
     events = (named_key(retriever.get_name(), query),)
-    return part, Asked(retriever, _keys(retriever, query, given), str(query), Shape(), events)
+    searched = (retriever,)
+    return part, Asked(retriever, _keys(retriever, query, given), str(query), Shape(), events, searched)
 
 
 def _implementation(name: str, method: Any) -> Any:
@@ -133,6 +135,9 @@ class ServedRetriever(BaseRetriever):
 
 _RETRIEVERS = ("langchain_core.retrievers", "BaseRetriever")
 INTERCEPTIONS = (
+    Interception(
+        *_RETRIEVERS, re.compile("__init__"), lambda _name, made: born(made), inherited=("__init__",)
+    ),
     Interception(*_RETRIEVERS, re.compile("a?invoke"), _entry),
     Interception(*_RETRIEVERS, re.compile("_a?get_relevant_documents"), _implementation),
 )

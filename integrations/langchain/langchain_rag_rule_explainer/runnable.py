@@ -1,5 +1,6 @@
 """RuleExplainer: a Runnable around an existing chain."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -8,7 +9,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackMa
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
 from langchain_core.runnables.graph import Graph
-from langchain_core.runnables.utils import Input, Output
+from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
@@ -28,15 +29,18 @@ from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
+from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
 from rag_rule_explainer.wrapping.outputs import Explained
 from rag_rule_explainer.wrapping.participation import participation, refused
 from rag_rule_explainer.wrapping.runs import ApplicationRun
+from rag_rule_explainer.wrapping.showing import showing_settings
 
 from .application import LangChainApplication
 from .brought import DocumentLike
 from .finding import Found
+from .graphs import STREAM_ONLY
 from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
@@ -60,17 +64,31 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     kept of a live retrieval ("filter", the default where tools are called), or "error".
     ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
-    cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces.
+    cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces. ``ignore``:
+    regular expressions of what may differ between the baseline's model requests and those of a replay on
+    all sources, such as a request number. ``replay_bound``: a replay may make so many times the
+    baseline's model requests, tool calls, retrievals and steps; past that its answer is
+    unknown.
 
-    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too; a ``max_concurrency`` in the
-    config of a call takes the place of ``concurrency`` and of the limiter, and bounds what all calls with
-    that value have in flight together.
+    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too. A ``max_concurrency`` in the
+    config of a call takes the place of the limiter and of the usual ``concurrency``, and bounds what all
+    calls with that value have in flight together; of a ``concurrency`` that was given as well, the
+    smaller one holds.
 
     The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
     subsets of the recorded documents served instead of retrieving: through its sync entry under
     ``explain`` and ``invoke`` (unless it has none), its async entry under ``aexplain`` and ``ainvoke``.
-    Message histories, checkpoints and memories are replayed on copies; ``explain`` leaves the real ones
-    as they were, ``invoke`` as one ordinary run would.
+
+    Every run finds what LangChain's own classes remember as it was before, and keeps what it writes to
+    itself: message histories, whoever reads and writes them; the memories of langchain_classic;
+    LangGraph's checkpointers and long-term stores; key-value stores, docstores, and what is written to a
+    vector store. Afterwards ``explain`` and ``verify`` leave the real ones as they were, ``invoke`` and
+    ``stream`` as one ordinary run would. What is in memory is copied; of a history or a store that is
+    kept elsewhere, what is used is read once, and what a run writes stands before that, whatever else its
+    class would do with it. Writes to a vector store that cannot be copied are held back. A cache of model
+    replies is read, and no replay writes to it. A vector store or another store that the application
+    makes in its run is that run's own. Not seen are plain variables, files and databases of the
+    application's own, and threads that do not have the run's context.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -81,7 +99,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     _explainer: Explainer = PrivateAttr()
     _explainers: dict[int, Explainer] = PrivateAttr(default_factory=dict[int, Explainer])
     _make: Callable[[int | None], Explainer] = PrivateAttr()
+    _own_concurrency: int | None = PrivateAttr(default=None)
 
+    @showing_settings
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: RunnableLike[Input, Output],
@@ -97,6 +117,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         stub_tools: Mapping[str, Any] | None = None,
         allow_length: bool = False,
         trace_replays: bool = True,
+        ignore: Sequence[str | re.Pattern[str]] = (),
+        replay_bound: float | None = FACTOR,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
@@ -104,6 +126,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     ) -> None:
         coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
         super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
+        chosen = Settings.of(settings, fields, type(self).__init__)
+        chosen = chosen.accepting(length=allow_length)
         self._manner = Manner(
             answer_of,
             tuple(map(_instance_of, Manner.instances(retrievers))),
@@ -111,10 +135,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             on_new_query,
             on_no_retrieval,
             Manner.stubs(stub_tools),
-            allow_length,
+            chosen.accept_finish_reasons,
             trace_replays,
+            ignore,
+            replay_bound,
         )
-        chosen = Settings.of(settings, fields)
 
         def make(concurrency: int | None) -> Explainer:
             bounded = chosen if concurrency is None else replace(chosen, concurrency=concurrency)
@@ -126,6 +151,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 limiter=limiter if concurrency is None else None,
             )
 
+        says = "concurrency" in fields or (settings is not None and settings != Settings())
+        self._own_concurrency = chosen.concurrency if says else None
         self._make = make
         self._explainer = make(None)
 
@@ -138,6 +165,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
+        **kwargs: Any,
     ) -> Explanation:
         """The rules of the application's answer to ``input``, blocking; see ``Explainer.explain``.
 
@@ -145,13 +173,15 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         JSON objects as they were logged. ``add_documents``: returned by every retrieval as well.
         ``pinned``: ids of documents that are always retained and in no rule. ``baseline``: a logged
         answer (or output) to explain; if the application now answers otherwise, that is the first of the
-        explanation's warnings.
+        explanation's warnings. ``kwargs``: what every run of the application is given by name, such as a
+        graph's ``context=``; each has a copy of its own.
 
         Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
-        retrieve, SourceLeak where the model was sent a document that was left out, UnknownQuery, and
-        what ``Explainer.explain`` raises.
+        retrieve, SourceLeak where the model was sent a document that was left out, UnknownQuery,
+        StateShared where what a run writes could not be kept from the others, such as a search of what
+        was held back, and what ``Explainer.explain`` raises.
         """
-        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
         return self._call(case, config).explained().explanation
 
     async def aexplain(
@@ -163,9 +193,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
+        **kwargs: Any,
     ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
         return (await self._call(case, config).aexplained()).explanation
 
     def verify(
@@ -179,13 +210,14 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
+        **kwargs: Any,
     ) -> Verification:
         """Whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of these ids
         are retained" (or omitted); see ``Explainer.verify``.
 
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
-        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
         return self._call(case, config).verified(antecedent, kind)
 
     async def averify(
@@ -199,9 +231,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
+        **kwargs: Any,
     ) -> Verification:
         """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, config, documents, add_documents, pinned, baseline)
+        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
         return await self._call(case, config).averified(antecedent, kind)
 
     def estimate(
@@ -213,6 +246,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         assuming: Assuming | None = None,
+        **kwargs: Any,
     ) -> Estimate:
         """What explaining the answer to ``input`` would take at best, typically and at worst, before it
         is paid.
@@ -222,7 +256,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         ``assuming``: what nobody knows before: tokens of an answer, seconds of a replay, whose price.
         Raises what ``explain`` raises before it replays anything.
         """
-        case = self._case(input, config, documents, add_documents, pinned, None)
+        case = self._case(input, config, documents, add_documents, pinned, None, kwargs)
         return self._call(case, config).estimate(assuming)
 
     @override
@@ -235,8 +269,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             given: Input,
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
+            **keywords: Any,
         ) -> Explained[Output]:
-            return self._ordinary_call(given, config).explained()
+            return self._ordinary_call(given, config, keywords).explained()
 
         return self._call_with_config(explained, input, config, **kwargs)
 
@@ -250,8 +285,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             given: Input,
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
+            **keywords: Any,
         ) -> Explained[Output]:
-            return await self._ordinary_call(given, config).aexplained()
+            return await self._ordinary_call(given, config, keywords).aexplained()
 
         return await self._acall_with_config(explained, input, config, **kwargs)
 
@@ -284,8 +320,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             given: Iterator[Input],
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
+            **keywords: Any,
         ) -> Iterator[Explained[Output]]:
-            return streamed(self._ordinary_call(whole(given), config), self.application)
+            call = self._ordinary_call(whole(given), config, keywords, streams=True)
+            return streamed(call, self.application)
 
         return self._transform_stream_with_config(input, streaming, config, **kwargs)
 
@@ -299,9 +337,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             given: AsyncIterator[Input],
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
+            **keywords: Any,
         ) -> AsyncIterator[Explained[Output]]:
             everything = whole([each async for each in given])
-            async for chunk in astreamed(self._ordinary_call(everything, config), self.application):
+            call = self._ordinary_call(everything, config, keywords, streams=True)
+            async for chunk in astreamed(call, self.application):
                 yield chunk
 
         async for chunk in self._atransform_stream_with_config(input, streaming, config, **kwargs):
@@ -319,6 +359,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """``Explained``."""
         return Explained
 
+    @property
+    @override
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """The application's: what may be configured in it may be configured here."""
+        return self.application.config_specs
+
     @override
     def get_graph(self, config: RunnableConfig | None = None) -> Graph:
         """The application's graph, and its explanation after that."""
@@ -333,13 +379,23 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """The only instances that are recorded and served; empty for all of them."""
         return self._manner.retrievers
 
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """Names the finish reasons that count as those of whole replies, beside the known ones."""
+        return self._manner.accepts
+
     def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call[Found]:
         """A call about a run that was made elsewhere, and is not made again."""
         return self._call(self._case(given, config), config)
 
-    def _ordinary_call(self, given: Any, config: RunnableConfig) -> Call[Found]:
-        case = replace(self._case(given, config), live=True)
-        call = self._call(case, config)
+    def _ordinary_call(
+        self, given: Any, config: RunnableConfig, keywords: Mapping[str, Any], *, streams: bool = False
+    ) -> Call[Found]:
+        apart = STREAM_ONLY if streams else ()
+        of_streams = {name: value for name, value in keywords.items() if name in apart}
+        rest = {name: value for name, value in keywords.items() if name not in apart}
+        case = replace(self._case(given, config, keywords=rest), live=True)
+        call = self._call(case, config, of_streams)
         call.events = ProgressEvents(config)
         return call
 
@@ -351,6 +407,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
+        keywords: Mapping[str, Any] | None = None,
     ) -> Case:
         if participation() is not None:
             raise refused(
@@ -360,11 +417,23 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 )
             )
         question = self.question_of(given)
-        return Case(given, question, config or {}, documents, add_documents, ids_in(pinned), baseline)
+        return Case(
+            given,
+            question,
+            config or {},
+            documents,
+            add_documents,
+            ids_in(pinned),
+            baseline,
+            keywords=dict(keywords or {}),
+        )
 
-    def _call(self, case: Case, config: RunnableConfig | None) -> Call[Found]:
+    def _call(
+        self, case: Case, config: RunnableConfig | None, of_streams: Mapping[str, Any] | None = None
+    ) -> Call[Found]:
+        application = LangChainApplication(self.application, of_streams or {})
         return Call(
-            ApplicationRun(LangChainApplication(self.application), case, self._manner),
+            ApplicationRun(application, case, self._manner),
             self._bounded(config),
             ProgressEvents(),
         )
@@ -373,6 +442,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         bound = (config or {}).get("max_concurrency")
         if bound is None:
             return self._explainer
+        if self._own_concurrency is not None:
+            # Whoever said both meant both.
+            bound = min(bound, self._own_concurrency)
         # One for each bound, so that all calls under it share what it bounds.
         return self._explainers.setdefault(bound, self._make(bound))
 

@@ -26,7 +26,7 @@ def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
         said = described((plain, args, kwargs))
         query = str(args[0] if args else kwargs.get("query", ""))
         keys = (id(self), said), (type(self).__qualname__, _collection(self), said)
-        return Asked(self, keys, query, shape)
+        return Asked(self, keys, query, shape, hangs_on=(self,))
 
     @wraps(method)
     def search(self: object, *args: Any, **kwargs: Any) -> Any:

@@ -8,19 +8,23 @@ from langchain_core.runnables import Runnable, RunnableBinding, RunnableSequence
 from rag_rule_explainer.wrapping.call import Call
 
 from .finding import Found
+from .graphs import Whole, graph_in
 from .outputs import AnswerChunk, Explained, added
 
 
 def streamed(call: Call[Found], runnable: Runnable[Any, Any]) -> Iterator[Explained[Any]]:
     """The output's chunks as they come, then all of it, explained."""
     with call.run.application.interception.intercepting():
-        output: Any = None
+        output, begun = None, False
         with call.explainer.limiter.slot():
-            chunks = call.run.stream() if streams_its_output(runnable) else _whole(call)
-            for place, chunk in enumerate(chunks):
-                output = added(output, chunk) if place else chunk
+            chunks = call.run.stream() if _is_streamed(runnable) else _whole(call)
+            for chunk in chunks:
+                if isinstance(chunk, Whole):
+                    output = chunk.output
+                    continue
+                output, begun = added(output, chunk) if begun else chunk, True
                 yield AnswerChunk(chunk)
-        yield Explained(output, call.mined(call.run.recorded(output), call.run.replay))
+        yield call.streamed(output)
 
 
 async def astreamed(call: Call[Found], runnable: Runnable[Any, Any]) -> AsyncIterator[Explained[Any]]:
@@ -28,8 +32,11 @@ async def astreamed(call: Call[Found], runnable: Runnable[Any, Any]) -> AsyncIte
     with call.run.application.interception.intercepting():
         output, begun = None, False
         async with call.explainer.limiter.aslot():
-            chunks = call.run.astream() if streams_its_output(runnable) else _awhole(call)
+            chunks = call.run.astream() if _is_streamed(runnable) else _awhole(call)
             async for chunk in chunks:
+                if isinstance(chunk, Whole):
+                    output = chunk.output
+                    continue
                 output, begun = added(output, chunk) if begun else chunk, True
                 yield AnswerChunk(chunk)
         yield Explained(output, await call.amined(call.run.recorded(output)))
@@ -41,6 +48,11 @@ def _whole(call: Call[Found]) -> Iterator[Any]:
 
 async def _awhole(call: Call[Found]) -> AsyncIterator[Any]:
     yield await call.run.abaseline()
+
+
+def _is_streamed(application: Runnable[Any, Any]) -> bool:
+    """False where the chunks are those of a graph inside a chain, which do not add up to its output."""
+    return graph_in(application) is not None or streams_its_output(application)
 
 
 def streams_its_output(application: Runnable[Any, Any]) -> bool:

@@ -11,6 +11,8 @@ from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.participation import participation, using_tool
 from rag_rule_explainer.wrapping.patching import Interception
 
+from .reading import texts_in
+
 
 class StubTool(BaseTool):
     """Returns what it was told to, with the events and the message of an ordinary tool."""
@@ -34,22 +36,32 @@ def _running(name: str, method: Any) -> Any:
         run = participation()
         if run is None or isinstance(tool, StubTool):
             return None
-        run.tools.add(tool.name)
+        run.use_tool(tool.name)
         return StubTool.standing_in_for(tool, run.stubs[tool.name]) if tool.name in run.stubs else None
 
     @wraps(method)
     def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self)
         with using_tool(self.name):
-            return method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
+            result = method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
+        return _made(result)
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self)
         with using_tool(self.name):
-            return await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
+            result = await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
+        return _made(result)
 
     return arun if name == "arun" else run
+
+
+def _made(result: Any) -> Any:
+    """The result, once its texts are noted as made by the run."""
+    run = participation()
+    if run is not None:
+        run.made.extend(texts_in(result))
+    return result
 
 
 INTERCEPTIONS = (Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running),)

@@ -2,8 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 from uuid import UUID
@@ -15,13 +15,24 @@ from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
 from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.wrapping.participation import CUT_OFF, EMPTY, HALF, inside_retrieval
-from rag_rule_explainer.wrapping.stopping import Enough, Stopping
+from rag_rule_explainer.probing.wholeness import EMPTY, Said, fault_of, reason_in
+from rag_rule_explainer.wrapping.bounds import BeyondBaseline
+from rag_rule_explainer.wrapping.copying import described
+from rag_rule_explainer.wrapping.exchanges import Exchanges
+from rag_rule_explainer.wrapping.participation import inside_retrieval
+from rag_rule_explainer.wrapping.stopping import Enough
 
 from .reading import tokens
 
-_STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason", "status")
-_CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
+_NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
+"""Types of content that are text, or say nothing to the user; "refusal" is looked at by itself."""
+_CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
+
+
+_SAID_ELSEWHERE = frozenset({"tool_calls", "function_call"})
+"""Extra arguments of a message that repeat what it says."""
+_OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
+"""Parameters of a call that say how it is made, and nothing to the model."""
 
 
 class Watch(UsageMetadataCallbackHandler):
@@ -33,17 +44,23 @@ class Watch(UsageMetadataCallbackHandler):
 
     run_inline = True  # in the context of the model's caller, which says where the call comes from
 
-    def __init__(self, *, allow_length: bool = False) -> None:
+    def __init__(self, *, accepts: Collection[str] = ()) -> None:
         super().__init__()
-        self.requests: list[Request] = []
+        self.exchanges = Exchanges()
         self.fault = ""
         self.failed = False
-        self.stopping: Stopping | None = None
         self.tools: set[str] = set()
-        self._allow_length = allow_length
+        self.said: list[Said] = []
+        self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
-        self._replies: list[str] = []
+        self.steps = 0
+        self.before_step: list[Callable[[int], None]] = []
+
+    @property
+    def requests(self) -> list[Request]:
+        """Everything that models were sent, in order."""
+        return self.exchanges.requests
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
@@ -55,11 +72,24 @@ class Watch(UsageMetadataCallbackHandler):
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
     ) -> None:
-        self._sent("\n\n".join(text for batch in messages for m in batch for text in _texts(m.content)))
+        text = "\n\n".join(text for batch in messages for m in batch for text in _texts(m.content))
+        spoken = [_spoken(m) for batch in messages for m in batch]
+        self._asked(kwargs.get("run_id"), text, "\n\n".join([*spoken, _parameters(kwargs)]))
+
+    @override
+    def on_chain_start(self, serialized: Any, inputs: Any, **kwargs: Any) -> None:
+        metadata: Any = kwargs.get("metadata") or {}
+        step: Any = metadata.get("langgraph_step")
+        if type(step) is int and step > self.steps:
+            self.steps = step
+            self.raise_error = bool(self.before_step)
+            for told in self.before_step:
+                told(step)
 
     @override
     def on_llm_start(self, serialized: dict[str, Any], prompts: list[str], **kwargs: Any) -> None:
-        self._sent("\n\n".join(prompts))
+        text = "\n\n".join(prompts)
+        self._asked(kwargs.get("run_id"), text, text)
 
     @override
     def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, **kwargs: Any) -> None:
@@ -77,42 +107,37 @@ class Watch(UsageMetadataCallbackHandler):
             if not batch:  # which LangChain itself takes for granted
                 self.fault = self.fault or EMPTY
             for generation in batch:
-                self._replied(cast("Generation", generation), streamed=streamed)
+                self._replied(cast("Generation", generation), response.llm_output, streamed=streamed)
+        last = next((batch[-1] for batch in reversed(response.generations) if batch), None)
+        if last is not None:
+            message = last.message if isinstance(last, ChatGeneration) else None
+            text = last.text if message is None else message.text
+            self.exchanges.reply(
+                kwargs.get("run_id"), text, text if message is None else _spoken(message)
+            )
 
     @override
     def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
         self.failed = True
 
-    def _sent(self, text: str) -> None:
+    def _asked(self, run_id: UUID | None, text: str, sent: str) -> None:
         if inside_retrieval.get():
             return  # a reranker is shown everything; the answering model is not
-        with self._guard:
-            request = Request(text, tuple(self._replies))
-            self.requests.append(request)
-        if self.stopping is not None:
-            self.raise_error = True  # LangChain would log what is raised here, and go on
-            self.stopping.before(request)
+        # LangChain would log what is raised here, and go on.
+        self.raise_error = bool(self.exchanges.before_sending)
+        self.exchanges.ask(run_id, text, sent)
 
-    def _replied(self, generation: Generation, *, streamed: bool) -> None:
-        message = generation.message if isinstance(generation, ChatGeneration) else None
-        told = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-        told |= _entries(told.get("incomplete_details"), "reason", "stop_reason")
-        reason = next((told[key] for key in _STOP_REASONS if told.get(key)), None)
-        text = generation.text if message is None else message.text
+    def _replied(self, generation: Generation, output: object, *, streamed: bool) -> None:
+        said = said_in(generation, output, streamed=streamed)
         with self._guard:
-            self._replies.append(text)
-            if str(reason).lower() in _CUT_OFF and not self._allow_length:
-                self.fault = self.fault or CUT_OFF
-            elif not text.strip() and not _has_more(message):
-                self.fault = self.fault or EMPTY
-            elif reason is None and "model_provider" in told and (streamed or "finish_reason" in told):
-                # Providers' own integrations say who they are, and always report a reason.
-                self.fault = self.fault or HALF
+            self.said.append(said)
+            self.fault = self.fault or fault_of(said, self._accepts)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # LangChain warns of an error in a callback, which here ends an estimate as it should.
-    return repr(Enough()) not in record.getMessage()
+    # LangChain warns of an error in a callback, which here ends an estimate or a replay as it should.
+    message = record.getMessage()
+    return repr(Enough()) not in message and BeyondBaseline.__name__ not in message
 
 
 logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
@@ -128,23 +153,48 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        watching.reset(token)
+        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        with suppress(ValueError):
+            watching.reset(token)
 
 
-def _entries(given: Any, name: str, known_as: str) -> dict[str, Any]:
-    """That entry of what may be a mapping, under the other name."""
-    found = cast("Mapping[str, Any]", given).get(name) if isinstance(given, Mapping) else None
-    return {known_as: found} if found else {}
+def _parameters(told: Mapping[str, Any]) -> str:
+    """The parameters of a model's call, such as its tools, or the conversation that its server keeps."""
+    given: Any = told.get("invocation_params") or {}
+    if not isinstance(given, Mapping):
+        return ""
+    parameters = cast("Mapping[str, Any]", given)
+    return described({key: each for key, each in parameters.items() if key not in _OF_TRANSPORT})
 
 
-def _has_more(message: BaseMessage | None) -> bool:
-    """True for a reply that says something beside its text: a tool call, a refusal, an image."""
-    if message is None:
-        return False
+def _spoken(message: BaseMessage) -> str:
+    """The message with its role and its tool calls, without their ids."""
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    told = [described((call["name"], call["args"])) for call in calls]
+    extra = {key: each for key, each in message.additional_kwargs.items() if key not in _SAID_ELSEWHERE}
+    named = [described(each) for each in (message.name, extra) if each]
+    return "\n".join([f"{message.type}:", *named, *_texts(message.content), *told])
+
+
+def said_in(generation: Generation, output: object = None, *, streamed: bool = False) -> Said:
+    """Returns the reply in a generation. ``output``: what else is said, as of blocked prompts."""
+    message = generation.message if isinstance(generation, ChatGeneration) else None
+    told = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
+    # The metadata of a message repeat what is known of its generation, unless they know better.
+    reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
+    extra = message.additional_kwargs if message else {}
+    kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
     calls = message.tool_calls or message.invalid_tool_calls if isinstance(message, AIMessage) else []
-    extra = message.additional_kwargs
-    blocks = [block for block in _blocks(message.content) if block.get("type") not in (None, "text")]
-    return bool(calls or blocks or any(extra.get(key) for key in ("refusal", "function_call", "audio")))
+    return Said(
+        # Of LangChain's own kind of str, nothing more than the text is wanted.
+        str(generation.text if message is None else message.text),
+        reason,
+        calls=bool(calls or extra.get("function_call") or kinds.intersection(_CALLING)),
+        refuses=bool(extra.get("refusal")) or "refusal" in kinds,
+        more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
+        # Providers' own integrations say who they are, and always report a reason.
+        reports="model_provider" in told and (streamed or "finish_reason" in told),
+    )
 
 
 def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:

@@ -1,13 +1,22 @@
 """A LlamaIndex application, as the core's recording and replaying wants to know it."""
 
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.instrumentation.dispatcher import instrument_tags
-from llama_index.core.memory.types import BaseMemory
+from llama_index.core.memory import BaseMemory, BaseMemoryBlock
+from llama_index.core.storage.chat_store import BaseChatStore
+from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore
+from llama_index.core.storage.docstore.types import BaseDocumentStore
+from llama_index.core.storage.index_store.types import BaseIndexStore
+from llama_index.core.storage.kvstore.types import BaseKVStore
+from llama_index.core.storage.storage_context import StorageContext
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from llama_index.core.workflow import Context
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from typing_extensions import override
@@ -36,6 +45,19 @@ GATED = (
     "the sources are what was retrieved (by the gate): what the application does with nodes after that, "
     "such as postprocessing, is done again in every replay"
 )
+_REMEMBERING = (
+    AsyncDBChatStore,
+    BaseChatStore,
+    BaseDocumentStore,
+    BaseIndex,
+    BaseIndexStore,
+    BaseKVStore,
+    BaseMemory,
+    BaseMemoryBlock,
+    BasePydanticVectorStore,
+    Context,
+    StorageContext,
+)
 CONSTANT = "no model was asked: without nodes, LlamaIndex answers with a constant of its own"
 
 
@@ -49,6 +71,16 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def interception(self) -> Patches:
         return interception
+
+    @property
+    @override
+    def root(self) -> object:
+        return getattr(self.entry, "engine", self.entry)
+
+    @property
+    @override
+    def making(self) -> str:
+        return "RuleExplainer(make_engine), where make_engine() returns a new engine or workflow"
 
     @property
     @override
@@ -81,8 +113,8 @@ class LlamaIndexApplication(Application[Found]):
         return error.startswith(AsyncOnlyError.__name__)
 
     @override
-    def watch(self, *, allow_length: bool) -> Watch:
-        return Watch(allow_length=allow_length)
+    def watch(self, *, accepts: Collection[str]) -> Watch:
+        return Watch(accepts=accepts)
 
     @override
     def watching(self, watch: Any) -> AbstractContextManager[object]:
@@ -99,11 +131,10 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def copied(self, given: Any) -> Any:
         if isinstance(given, Mapping):
-            # Memories and contexts are looked after where they are used.
+            # What remembers is looked after where it is used.
             arguments = cast("Mapping[str, Any]", given)
-            live = (BaseMemory, Context)
             return {
-                key: value if isinstance(value, live) else copied(value)
+                key: value if isinstance(value, _REMEMBERING) else copied(value)
                 for key, value in arguments.items()
             }
         return copied(given)
@@ -159,8 +190,18 @@ class LlamaIndexApplication(Application[Found]):
         )
 
     @override
+    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+        return ""
+
+    @override
     def versions(self) -> Mapping[str, str]:
-        return {"llama-index-core": version("llama-index-core")}
+        return {"llama-index-core": _installed()}
+
+
+@cache
+def _installed() -> str:
+    """To look it up takes as long as a quick replay."""
+    return version("llama-index-core")
 
 
 @contextmanager

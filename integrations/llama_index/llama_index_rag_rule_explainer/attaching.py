@@ -22,6 +22,7 @@ from llama_index.core.chat_engine.types import (
 )
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.workflow import StartEvent, Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, Explanation
@@ -30,19 +31,23 @@ from rag_rule_explainer.wrapping.outputs import KEY, Explained
 from .entries import Engine
 from .explainer import RuleExplainer
 from .streaming import AsyncPieces, Pieces
+from .workflows import ExplainedRun
 
 
 def explained(engine: Engine | RuleExplainer, **parameters: Any) -> Any:
     """The engine, whose responses carry the rules they obey as ``response.metadata["rag_rules"]``.
 
-    A chat engine becomes an ``ExplainedChatEngine``; anything else, agents and other workflows as well,
-    an ``ExplainedQueryEngine``: a ``BaseQueryEngine``, for tools, routers and agents. What is streamed
+    A chat engine becomes an ``ExplainedChatEngine``; a workflow or an agent an ``ExplainedWorkflow``,
+    with its ``run`` and its events; anything else an ``ExplainedQueryEngine``. The last two are a
+    ``BaseQueryEngine``, for tools, routers and agents. What is streamed
     comes as it would; its rules are there when its stream has ended. ``parameters``: as for
     ``RuleExplainer``, which may also be given itself.
     """
     explainer = engine if isinstance(engine, RuleExplainer) else RuleExplainer(engine, **parameters)
     if isinstance(explainer.application, BaseChatEngine):
         return ExplainedChatEngine(explainer)
+    if isinstance(explainer.application, Workflow):
+        return ExplainedWorkflow(explainer)
     return ExplainedQueryEngine(explainer)
 
 
@@ -145,6 +150,24 @@ class ExplainedQueryEngine(BaseQueryEngine):
         # Agents and functions are asked in words.
         engine = self.explainer.application
         return query_bundle if isinstance(engine, BaseQueryEngine) else query_bundle.query_str
+
+
+class ExplainedWorkflow(ExplainedQueryEngine):
+    """See ``explained``. It is run as the workflow is, and asked as a query engine."""
+
+    def run(self, *, start_event: StartEvent | None = None, **arguments: Any) -> ExplainedRun:
+        """Begins a run: awaited, it is the workflow's result with its rules; ``stream_events`` tells its
+        events. What has no metadata for rules comes as an ``Explained``."""
+        given: Any = arguments if start_event is None else start_event
+
+        async def explain() -> Any:
+            done = await self.explainer.live_call(given).aexplained()
+            if not hasattr(done.output, "metadata"):
+                return done
+            attach(done.output, done.explanation)
+            return done.output
+
+        return ExplainedRun.of(explain)
 
 
 class ExplainedChatEngine(BaseChatEngine):

@@ -1,27 +1,22 @@
 """How LlamaIndex applications are run: query engines, chat engines, workflows, functions."""
 
 import inspect
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
 import anyio.to_thread
-from llama_index.core.agent.workflow import AgentWorkflow
-from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.schema import QueryBundle
-from llama_index.core.workflow import Context, Workflow
-from llama_index.core.workflow.events import StartEvent
+from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.wrapping.participation import participation
-from rag_rule_explainer.wrapping.state import Same
 
 from .reading import adrained, drained
+from .workflows import result_of
 
 Engine: TypeAlias = BaseQueryEngine | BaseChatEngine | Workflow | Callable[..., Any]
 """What can be explained: an engine, an agent or another workflow, a function of one input, or a function
@@ -127,10 +122,8 @@ class Chatting(Entry):
 
 @dataclass(frozen=True)
 class Working(Entry):
-    """``Workflow.run``, which is async alone. The input is a question, or a dict of its arguments.
-
-    A ``ctx`` among them is given to every run as it was before the first one.
-    """
+    """``Workflow.run``, which is async alone. The input is a question, a StartEvent, or a dict of
+    arguments."""
 
     engine: Workflow
 
@@ -145,10 +138,7 @@ class Working(Entry):
 
     @override
     async def arun(self, given: Any) -> Any:
-        arguments = self._arguments(given)
-        if isinstance(arguments.get("ctx"), Context):
-            arguments["ctx"] = await self._own(arguments["ctx"])
-        return await adrained(await self.engine.run(**arguments))
+        return await adrained(await result_of(self.engine, given))
 
     @override
     def stream(self, given: Any) -> Iterator[Any]:
@@ -157,43 +147,6 @@ class Working(Entry):
     @override
     async def astream(self, given: Any) -> AsyncIterator[Any]:
         yield await self.arun(given)
-
-    def _arguments(self, given: Any) -> dict[str, Any]:
-        if isinstance(given, Mapping):
-            return dict(cast("Mapping[str, Any]", given))
-        if isinstance(self.engine, (BaseWorkflowAgent, AgentWorkflow)):
-            return {"user_msg": given}
-        starts: Any = getattr(self.engine, "start_event_class", StartEvent)
-        fields = list(starts.model_fields)
-        if len(fields) == 1:
-            return {fields[0]: given}
-        raise InvalidInput(
-            f"the workflow {type(self.engine).__name__} may be started in more than one way; pass the "
-            "arguments of its run() as a dict, such as {'query': '...'} (--input-key or --input)"
-        )
-
-    async def _own(self, context: Any) -> Any:
-        run = participation()
-        if run is None:
-            return context
-        try:
-            with warnings.catch_warnings():
-                # That an agent's memory is left out is known, and made good below.
-                warnings.simplefilter("ignore")
-                before = run.state.read(("context", Same(context)), context.to_dict)
-            if run.state.live:
-                return context
-            own = Context.from_dict(self.engine, before)
-        except Exception as error:
-            raise InvalidInput(
-                "the workflow's ctx cannot be copied, and replays must not write to it: pass a function "
-                f"that makes the workflow, and its memory as memory=: {type(error).__name__}: {error}"
-            ) from error
-        # Asking for what is not there would begin a store.
-        memory = await context.store.get("memory", default=None) if before.get("state") else None
-        if memory is not None:
-            await own.store.set("memory", memory)
-        return own
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """RuleExplainer: explains an existing LlamaIndex application."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,10 +22,12 @@ from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
+from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
 from rag_rule_explainer.wrapping.participation import participation, refused
 from rag_rule_explainer.wrapping.runs import ApplicationRun
+from rag_rule_explainer.wrapping.showing import showing_settings
 
 from .application import LlamaIndexApplication
 from .brought import DocumentLike
@@ -54,8 +57,12 @@ class RuleExplainer:
     kept of a live retrieval ("filter", the default where tools are called), or "error".
     ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
-    cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's
-    event and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
+    cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's event
+    and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
+    ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
+    a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
+    the baseline's model requests, tool calls, retrievals and steps; past that its answer is
+    unknown.
 
     The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
 
@@ -63,12 +70,28 @@ class RuleExplainer:
     subsets of the recorded nodes served instead of retrieving: through its sync entry under ``explain``
     (unless it has none), its async entry under ``aexplain``. A query engine that has a ``retrieve`` of
     its own is served after its postprocessors, so the sources are what its model sees; notes of the
-    explanation say which of the two it was. Memories and contexts are replayed on copies, and
-    ``explain`` leaves the real ones as they were.
+    explanation say which of the two it was.
+
+    Every run starts from what the application remembered when the first run came to it, and keeps to
+    itself what it writes; ``explain`` and ``verify`` leave the real things as they were, while the
+    forms that attach rules write to them what one ordinary run writes. This holds, wherever in the
+    application they are used: for memories, chat stores, a workflow's ``ctx``, and key-value stores,
+    with the document stores, index stores and caches that are built on them, wherever they keep what
+    they hold; and for indices, simple vector stores, simple graph stores and blocks of memory of
+    LlamaIndex's own, with their attributes. What a run makes itself belongs to it. Runs on copies
+    persist nothing.
+
+    Writes to other vector, graph and document stores, and to memory blocks of your own, are held back,
+    and StateShared is raised where a run reads there after it has written; so it is where a
+    conversation that one run began is used by another. A vector or graph store that is opened inside a
+    run is taken for the run's own, and written to. Plain attributes of workflows and other objects of
+    yours, globals and files are not kept apart: for these, pass a function that makes the application
+    anew.
 
     Raises InvalidInput for what is no application.
     """
 
+    @showing_settings
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: Engine,
@@ -84,6 +107,8 @@ class RuleExplainer:
         stub_tools: Mapping[str, Any] | None = None,
         allow_length: bool = False,
         trace_replays: bool = True,
+        ignore: Sequence[str | re.Pattern[str]] = (),
+        replay_bound: float | None = FACTOR,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
@@ -92,6 +117,8 @@ class RuleExplainer:
         self.application = application
         self.question_of = question_of
         self._entry = entry_of(application)
+        chosen = Settings.of(settings, fields, type(self).__init__)
+        chosen = chosen.accepting(length=allow_length)
         self._manner = Manner(
             answer_of,
             Manner.instances(retrievers),
@@ -99,13 +126,15 @@ class RuleExplainer:
             on_new_query,
             on_no_retrieval,
             Manner.stubs(stub_tools),
-            allow_length,
+            chosen.accept_finish_reasons,
             trace_replays,
+            ignore,
+            replay_bound,
         )
         self._explainer = Explainer(
             predicate=predicate,
             omission_predicate=omission_predicate,
-            settings=Settings.of(settings, fields),
+            settings=chosen,
             progress=progress,
             limiter=limiter,
         )
@@ -129,8 +158,8 @@ class RuleExplainer:
         now answers otherwise, that is the first of the explanation's warnings.
 
         Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
-        retrieve, SourceLeak where the model was sent a node that was left out, UnknownQuery, and what
-        ``Explainer.explain`` raises.
+        retrieve, SourceLeak where the model was sent a node that was left out, StateShared, UnknownQuery,
+        and what ``Explainer.explain`` raises.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._spanned(self._call(case)).explanation
@@ -206,6 +235,11 @@ class RuleExplainer:
     def retrievers(self) -> tuple[object, ...]:
         """The only instances that are recorded and served; empty for all of them."""
         return self._manner.retrievers
+
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """Names the finish reasons that count as those of whole replies, beside the known ones."""
+        return self._manner.accepts
 
     def recorded_call(self, given: Any) -> Call[Found]:
         """A call about a run that was made elsewhere, and is not made again."""

@@ -124,9 +124,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     def _call(self, run: RecordedRun) -> tuple[Call[Found], Recorded]:
         call, took_part = self._explainer.recorded_call(run.given), run.participation
         recording: Any = took_part.gate
-        return call, call.run.of_another_run(
-            recording, run.output, run.watch, took_part.state.before, took_part.tools
-        )
+        state = took_part.state
+        return call, call.run.of_another_run(recording, run.output, run.watch, state, took_part.tools)
 
     def _ended(self, run_id: str | None) -> RecordedRun:
         with self._guard:
@@ -157,7 +156,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         if participation() is not None:
             return
         recording: Recording[Found] = Recording(identify, only=self._explainer.retrievers)
-        watch = Watch()
+        watch = Watch(accepts=self._explainer.accepts)
         given = copied(_given(bound_args))
         run = RecordedRun(id_, entry, given, Participation(recording, watch, State(live=True)), watch)
         self._contexts[id_] = run.begin()

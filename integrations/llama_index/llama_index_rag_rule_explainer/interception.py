@@ -2,7 +2,18 @@
 
 from rag_rule_explainer.wrapping.patching import Patches
 
-from . import memories, postprocessors, retrievers, tools, watching
+from . import (
+    attributes,
+    chat_stores,
+    contexts,
+    key_values,
+    memories,
+    outside,
+    postprocessors,
+    retrievers,
+    tools,
+    watching,
+)
 
 interception = Patches(
     [
@@ -10,6 +21,12 @@ interception = Patches(
         *postprocessors.INTERCEPTIONS,
         *tools.INTERCEPTIONS,
         *memories.INTERCEPTIONS,
+        *chat_stores.INTERCEPTIONS,
+        *contexts.INTERCEPTIONS,
+        *key_values.INTERCEPTIONS,
+        *outside.INTERCEPTIONS,
+        # After those that say how what is made in a run is known again.
+        *attributes.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
     ]
 )

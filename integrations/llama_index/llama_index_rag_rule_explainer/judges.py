@@ -7,8 +7,10 @@ from llama_index.core.llms import LLM
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
 from rag_rule_explainer.predicates.judge import judge_name_of
+from rag_rule_explainer.probing.wholeness import ANY, fault_of
+from rag_rule_explainer.wrapping.participation import no_opinions
 
-from .watching import Watch, spent_on, watched_by
+from .watching import Watch, said_in, spent_on, watched_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,14 +23,18 @@ class LLMJudge:
     """What it is called in a table of prices."""
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """What the LLM said, as it said it. Raises what the LLM raises."""
+        """What the LLM said, as it said it. Raises what the LLM raises, and UnusableReply for a
+        reply that is not whole."""
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=request.instructions),
             ChatMessage(role=MessageRole.USER, content=request.content),
         ]
         # Its own watch, so that what the judge spends is counted once, whoever else is watching.
-        with watched_by(Watch(allow_length=True)):
+        with watched_by(Watch()):
             response = self.llm.chat(messages)
+        fault = fault_of(said_in(response), (ANY,))
+        if fault:
+            raise no_opinions(fault, spent_on(response))
         return JudgeReply(response.message.content, models=spent_on(response))
 
     def __eq__(self, other: object) -> bool:

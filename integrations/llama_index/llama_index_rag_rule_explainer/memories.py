@@ -1,28 +1,44 @@
-"""Memories: every run on copies reads what the baseline read, and keeps to itself what it puts.
+"""Memories: every run reads what was there before the first one, and keeps to itself what it puts.
 
-A memory over a chat store works on a store of its own, with all it does otherwise. Of any other, whose
-storage may be anywhere, what it gives is read once, and what a run puts is kept beside that; so no
-long-term memory is told of replays either.
+What the framework's own memories hold is in stores, or in attributes, of which each run has its own. Of
+any other, whose storage may be anywhere, what it gives is read once, and what a run puts is kept beside
+that; so no long-term memory is told of replays either.
 """
 
 import re
 from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
-
-from rag_rule_explainer.wrapping.asking import adriven, driven
-from rag_rule_explainer.wrapping.copying import copied, described
-from rag_rule_explainer.wrapping.participation import (
-    Participation,
-    inside_retrieval,
-    participation,
+from llama_index.core.memory import (
+    ChatMemoryBuffer,
+    ChatSummaryMemoryBuffer,
+    Memory,
+    SimpleComposableMemory,
+    VectorMemory,
 )
+
+from rag_rule_explainer.wrapping.copying import copied, described
+from rag_rule_explainer.wrapping.isolating import (
+    MADE,
+    Real,
+    Use,
+    acarried_out,
+    carried_out,
+    current_state,
+)
+from rag_rule_explainer.wrapping.participation import out_of_sight
 from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import Same
+from rag_rule_explainer.wrapping.state import Same, State
+
+_OWN = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, SimpleComposableMemory, VectorMemory)
+
+_at_work: ContextVar[tuple[Same, ...]] = ContextVar("rag_rule_memories_at_work", default=())
+"""Memories that are carrying out one of their methods; what they call to do so is a part of that."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,65 +61,70 @@ class Beside:
 def _remembering(name: str, method: Any) -> Any:
     plain = name.removeprefix("a")
 
-    def taking_part(memory: object) -> Participation | None:
-        run = participation()
-        # What a memory does to carry out one of its methods is a part of that.
-        return None if run is None or inside_retrieval.get() or run.state.owns(memory) else run
+    def seen(memory: object) -> State | None:
+        state = None if Same(memory) in _at_work.get() else current_state()
+        return None if state is None or state.bore(memory) else state
 
     @wraps(method)
     def use(self: Any, *args: Any, **kwargs: Any) -> Any:
-        run = taking_part(self)
-        if run is None:
+        state = seen(self)
+        if state is None:
             return method(self, *args, **kwargs)
-        chosen: list[Any] = []
-        using = _using(run, self, plain, args, kwargs, chosen)
-        return driven(using, lambda: method(chosen[0], *args, **kwargs))
+
+        def call(_: Real) -> Any:
+            with out_of_sight():
+                return method(self, *args, **kwargs)
+
+        with _working(self):
+            return carried_out(_using(state, self, plain, args, kwargs), call)
 
     @wraps(method)
     async def ause(self: Any, *args: Any, **kwargs: Any) -> Any:
-        run = taking_part(self)
-        if run is None:
+        state = seen(self)
+        if state is None:
             return await method(self, *args, **kwargs)
-        chosen: list[Any] = []
-        using = _using(run, self, plain, args, kwargs, chosen)
-        return await adriven(using, lambda: method(chosen[0], *args, **kwargs))
+
+        async def call(_: Real) -> Any:
+            with out_of_sight():
+                return await method(self, *args, **kwargs)
+
+        with _working(self):
+            return await acarried_out(_using(state, self, plain, args, kwargs), call)
 
     return ause if name.startswith("a") else use
 
 
-def _using(
-    run: Participation,
-    memory: Any,
-    name: str,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    chosen: list[Any],
-) -> Generator[None, Any, Any]:
-    """What the caller gets. Yields where the method of the ``chosen`` memory is to be called."""
-    if _has_chat_store(memory):
-        messages = run.state.read(_key(memory), lambda: _messages(memory))
-        chosen.append(memory if run.state.live else _copy(run, memory, messages))
-        return (yield)
-    chosen.append(memory)
-    beside: Beside = run.state.own(_key(memory), Beside)
+@contextmanager
+def _working(memory: object) -> Generator[None, None, None]:
+    token = _at_work.set((*_at_work.get(), Same(memory)))
+    try:
+        yield
+    finally:
+        _at_work.reset(token)
+
+
+def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Use:
+    if isinstance(memory, _OWN):
+        return (yield MADE)
+    beside: Beside = state.own(_key(memory), Beside)
     # What a live baseline writes is really there from then on, and is no part of what was there before.
-    wrote: list[ChatMessage] = run.state.before.setdefault(_key(memory, "wrote"), [])
+    wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)
         beside.use(name, given)
-        if not run.state.live:
+        if not state.live:
             return None
         wrote += [given] if name == "put" else list(given or ())
-        return (yield)
+        return (yield MADE)
     if beside.instead is not None:
-        return (yield) if run.state.live else [*beside.instead, *beside.put]
+        return (yield MADE) if state.live else [*beside.instead, *beside.put]
     key = _key(memory, name, args, kwargs)
-    if run.state.live or key not in run.state.before:
-        found = yield
-        run.state.before.setdefault(key, copied(_without(found, wrote)))
-        if run.state.live:
+    if state.live or key not in state.before:
+        found = yield MADE
+        state.before.setdefault(key, copied(_without(found, wrote)))
+        if state.live:
             return found
-    return [*copied(run.state.before[key]), *beside.put]
+    return [*copied(state.before[key]), *beside.put]
 
 
 def _without(found: list[ChatMessage], wrote: list[ChatMessage]) -> list[ChatMessage]:
@@ -123,22 +144,6 @@ def _same(first: ChatMessage, second: ChatMessage) -> bool:
 
 def _key(memory: object, *asked: Any) -> Hashable:
     return "memory", Same(memory), described(asked)
-
-
-def _has_chat_store(memory: Any) -> bool:
-    return isinstance(getattr(memory, "chat_store", None), BaseChatStore)
-
-
-def _messages(memory: Any) -> list[ChatMessage]:
-    return list(memory.chat_store.get_messages(memory.chat_store_key))
-
-
-def _copy(run: Participation, memory: Any, messages: list[ChatMessage]) -> Any:
-    def making() -> Any:
-        store = SimpleChatStore(store={memory.chat_store_key: messages})
-        return memory.model_copy(update={"chat_store": store})
-
-    return run.state.own(_key(memory), making)
 
 
 _USES = re.compile("a?(get|get_all|put|put_messages|set|reset)")

@@ -1,7 +1,7 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
@@ -19,16 +19,22 @@ from pydantic import BaseModel
 from rag_rule_explainer import Answer, InvalidInput
 from rag_rule_explainer.wrapping import reading
 
-_QUESTION_KEYS = ("query", "question", "user_msg", "message", "input", "query_str", "topic")
+QUESTION_KEYS = (
+    *("query", "question", "user_msg", "user_input", "message", "input", "query_str", "topic", "task"),
+)
 _ANSWER_KEYS = ("answer", "response", "output", "result")
 
 
 def question_in(given: Any) -> str:
-    """A str, a query bundle, a message, the last of several, or the entry of a dict that is one of these.
+    """A str, a query bundle, a message, the last of several, or the entry of a dict that is one of these:
+    under one of the usual keys, else its only text.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = reading.told(given, _QUESTION_KEYS, _text)
+    found = reading.told(given, QUESTION_KEYS, _text)
+    if found is None and isinstance(given, dict):
+        texts = [each for each in cast("dict[str, Any]", given).values() if isinstance(each, str)]
+        found = texts[0] if len(texts) == 1 else None
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
@@ -44,7 +50,7 @@ def answer_in(output: Any) -> Answer:
     for anything else.
     """
     if isinstance(output, StopEvent):
-        return answer_in(output.result)
+        return answer_in(_stopped_with(output))
     if isinstance(output, PydanticResponse):
         value = None if output.response is None else output.response.model_dump(mode="json")
         return Answer(str(output), value=value)
@@ -60,6 +66,15 @@ def answer_in(output: Any) -> Answer:
             "pass answer_of=, a function from the output to a str or an Answer"
         )
     return Answer(found)
+
+
+def _stopped_with(event: StopEvent) -> Any:
+    """Returns what the last event of a workflow brings: its result, or the fields that a subclass adds."""
+    fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
+    texts = [each for each in fields.values() if isinstance(each, str)]
+    if reading.told(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
+        return texts[0]
+    return fields or event.result
 
 
 def drained(output: Any) -> Any:

@@ -17,10 +17,12 @@ from typing_extensions import override
 
 from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording
 from rag_rule_explainer.wrapping.asking import Asked, Shape, adriven, asked_part, driven
+from rag_rule_explainer.wrapping.attributes import born
 from rag_rule_explainer.wrapping.copying import described
 from rag_rule_explainer.wrapping.patching import Interception
 
 from .nodes import Found
+from .outside import searching
 from .shapes import Nodes, StoreResult
 
 _SETTINGS = ("similarity_top_k", "_similarity_top_k", "_node_ids", "_filters", "_mode", "index_id")
@@ -117,7 +119,19 @@ def _call(
         return None
     query = _query(args, kwargs)
     text = str(getattr(query, "query_str", query))
-    return part, Asked(retriever, _keys(retriever, _said(query)), text, shape or Nodes())
+    return part, Asked(
+        retriever, _keys(retriever, _said(query)), text, shape or Nodes(), hangs_on=_searched(retriever)
+    )
+
+
+def _searched(retriever: Any) -> tuple[object, ...]:
+    """The index or the store that a retriever, or the one of a query engine, searches; else itself."""
+    inner = getattr(retriever, "_retriever", None) if is_engine(retriever) else None
+    asked = retriever if inner is None else inner
+    names = ("_index", "_vector_store", "_docstore")
+    return tuple(each for each in (getattr(asked, name, None) for name in names) if each is not None) or (
+        asked,
+    )
 
 
 def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -138,7 +152,7 @@ def _said(query: Any) -> str:
 def _keys(retriever: Any, said: str) -> Keys:
     """By instance; one made anew for every run is known by its class, its index and its settings."""
     store = getattr(retriever, "_vector_store", None) or getattr(retriever, "_index", None)
-    settings = described([getattr(retriever, name, None) for name in _SETTINGS])
+    settings = described([_setting(retriever, name) for name in _SETTINGS])
     kind = type(retriever).__qualname__
     return (
         (id(retriever), said),
@@ -147,8 +161,18 @@ def _keys(retriever: Any, said: str) -> Keys:
     )
 
 
+def _setting(retriever: Any, name: str) -> Any:
+    value: Any = getattr(retriever, name, None)
+    if name != "_node_ids" or not value:
+        return value
+    # All that an index holds are no choice; how many there are may differ from run to run.
+    struct = getattr(getattr(retriever, "_index", None), "index_struct", None)
+    held: Any = getattr(struct, "nodes_dict", {})
+    return None if set(value) == set(held.values()) else value
+
+
 def _of_store(name: str, method: Any) -> Any:
-    return _search(name, method, StoreResult())
+    return _search(name, searching(name, method), StoreResult())
 
 
 def _implementation(name: str, method: Any) -> Any:
@@ -159,6 +183,7 @@ RETRIEVER = ("llama_index.core.base.base_retriever", "BaseRetriever")
 ENGINE = ("llama_index.core.base.base_query_engine", "BaseQueryEngine")
 STORE = ("llama_index.core.vector_stores.types", "BasePydanticVectorStore")
 INTERCEPTIONS = (
+    Interception(*RETRIEVER, re.compile("__init__"), lambda _name, made: born(made)),
     Interception(*ENGINE, re.compile("a?retrieve"), _entry),
     Interception(*RETRIEVER, re.compile("a?retrieve"), _entry),
     Interception(*RETRIEVER, re.compile("_a?retrieve"), _implementation),

@@ -71,8 +71,7 @@ class Pieces(Begun):
         """All of it, explained; what was not asked for of the stream is read now."""
         try:
             self._text.extend(map(str, self._stream))
-            output, run = self._output(), self._call.run
-            return Explained(output, self._call.mined(run.recorded(output), run.replay))
+            return self._call.streamed(self._output())
         finally:
             self.close()
 

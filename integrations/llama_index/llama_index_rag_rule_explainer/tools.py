@@ -23,8 +23,7 @@ def _calling(name: str, method: Any) -> Any:
         if run is None:
             return None
         called = str(tool.metadata.name)
-        if called != _HANDOFF:
-            run.tools.add(called)
+        run.use_tool(None if called == _HANDOFF else called)
         if called not in run.stubs:
             return None
         result = copied(run.stubs[called])
@@ -37,16 +36,26 @@ def _calling(name: str, method: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self, args, kwargs)
         with using_tool(str(self.metadata.name)):
-            return method.__get__(self, type(self))(*args, **kwargs) if stub is None else stub
+            result = method.__get__(self, type(self))(*args, **kwargs) if stub is None else stub
+        return _made(result)
 
     @wraps(method)
     async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self, args, kwargs)
         own = self if participation() is None else _in_context(self)
         with using_tool(str(self.metadata.name)):
-            return await method.__get__(own, type(own))(*args, **kwargs) if stub is None else stub
+            result = await method.__get__(own, type(own))(*args, **kwargs) if stub is None else stub
+        return _made(result)
 
     return acall if name == "acall" else call
+
+
+def _made(result: Any) -> Any:
+    """The result, once it is noted as made by the run."""
+    run = participation()
+    if run is not None:
+        run.made.append(str(result))
+    return result
 
 
 def _in_context(tool: Any) -> Any:

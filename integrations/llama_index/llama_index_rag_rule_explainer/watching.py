@@ -2,8 +2,8 @@
 
 import re
 import threading
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, cast
@@ -17,29 +17,27 @@ from llama_index.core.instrumentation.events.llm import (
     LLMCompletionEndEvent,
     LLMCompletionInProgressEvent,
     LLMCompletionStartEvent,
+    LLMPredictEndEvent,
     LLMPredictStartEvent,
 )
 from llama_index.core.instrumentation.events.span import SpanDropEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.wrapping.participation import (
-    CUT_OFF,
-    EMPTY,
-    HALF,
-    inside_retrieval,
-    participation,
-)
+from rag_rule_explainer.probing.wholeness import Said, fault_of, reason_in
+from rag_rule_explainer.wrapping.copying import described
+from rag_rule_explainer.wrapping.exchanges import Exchanges
+from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
 from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.stopping import Stopping
 
-_STOP_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
-_CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
 _COUNTS = {
     "input_tokens": ("prompt_tokens", "input_tokens"),
     "output_tokens": ("completion_tokens", "output_tokens"),
     "total_tokens": ("total_tokens",),
 }
+
+_EMPTY = "Empty Response"
+"""LlamaIndex's own words where a model says nothing."""
 
 FAILED = "a model failed, and the application answered without its reply"
 
@@ -50,14 +48,18 @@ class Watch:
     ``failures``: the errors of models that were raised, whatever became of them.
     """
 
-    def __init__(self, *, allow_length: bool = False) -> None:
+    def __init__(self, *, accepts: Collection[str] = ()) -> None:
         self.failures: list[str] = []
-        self.stopping: Stopping | None = None
         self._fault = ""
-        self._allow_length = allow_length
+        self.said: list[Said] = []
+        self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
-        self._sent: list[Request] = []
-        self._predicted: list[Request] = []
+        self.steps = 0
+        self.before_step: list[Callable[[int], None]] = []
+        before_sending: list[Callable[[Request], None]] = []
+        after_reply: list[Callable[[str], None]] = []
+        self._sent = Exchanges(before_sending, after_reply)
+        self._predicted = Exchanges(before_sending, after_reply)
         self._replies: list[str] = []
         self._spent: dict[str, dict[str, int]] = {}
         # By the span of a streamed reply: why it stopped, as soon as a chunk says so.
@@ -65,9 +67,14 @@ class Watch:
         self._asking: set[str | None] = set()
 
     @property
-    def requests(self) -> list[Request]:
+    def exchanges(self) -> Exchanges:
         """What models were sent: as they say themselves, else as it was put together for them."""
-        return self._sent or self._predicted
+        return self._sent if self._sent.requests else self._predicted
+
+    @property
+    def requests(self) -> list[Request]:
+        """Everything that models were sent, in order."""
+        return self.exchanges.requests
 
     @property
     def fault(self) -> str:
@@ -92,12 +99,18 @@ class Watch:
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
             self._asking.add(event.span_id)
         if isinstance(event, LLMChatStartEvent):
-            self._request(self._sent, "\n\n".join(_text_of(message) for message in event.messages))
+            text = "\n\n".join(_text_of(message) for message in event.messages)
+            sent = "\n\n".join([*map(_spoken, event.messages), _parameters(event)])
+            self._request(self._sent, event.span_id, text, sent)
         elif isinstance(event, LLMCompletionStartEvent):
-            self._request(self._sent, event.prompt)
+            sent = f"{event.prompt}\n\n{_parameters(event)}"
+            self._request(self._sent, event.span_id, event.prompt, sent)
         elif isinstance(event, LLMPredictStartEvent):
             told = (event.template_args or {}).values()
-            self._request(self._predicted, "\n\n".join(each for each in told if isinstance(each, str)))
+            text = "\n\n".join(each for each in told if isinstance(each, str))
+            self._request(self._predicted, event.span_id, text, text)
+        elif isinstance(event, LLMPredictEndEvent):
+            self._predicted.reply(event.span_id, event.output, event.output)
         elif isinstance(event, (LLMChatInProgressEvent, LLMCompletionInProgressEvent)):
             reason = _stop_reason(event.response)
             with self._guard:
@@ -109,32 +122,31 @@ class Watch:
         elif isinstance(event, ExceptionEvent) and event.span_id in self._asking:
             self.failures.append(f"{type(event.exception).__name__}: {event.exception}")
 
-    def _request(self, where: list[Request], text: str) -> None:
-        if inside_retrieval.get():
-            return  # a reranker is shown everything; the answering model is not
-        with self._guard:
-            request = Request(text, tuple(self._replies))
-            where.append(request)
-        if self.stopping is not None:
-            self.stopping.before(request)
+    def _request(self, where: Exchanges, span: str | None, text: str, sent: str) -> None:
+        if not inside_retrieval.get():
+            # A reranker is shown everything; the answering model is not.
+            where.ask(span, text, sent)
 
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
-        text = _reply(response)
-        reason = None if response is None else _stop_reason(response)
+        self._sent.reply(span, _reply(response), _said(response))
         usage = _usage(response)
         with self._guard:
-            reason = reason or self._reasons.pop(span, None)
-            self._replies.append(text)
+            said = said_in(response, self._reasons.pop(span, None))
+            self._replies.append(_reply(response))
+            self.said.append(said)
             account = self._spent.setdefault(_model(response), {}) if usage else {}
             for kind, count in usage.items():
                 account[kind] = account.get(kind, 0) + count
-            if reason is not None and reason.lower() in _CUT_OFF and not self._allow_length:
-                self._fault = self._fault or CUT_OFF
-            elif not text.strip() and not _has_more(response):
-                self._fault = self._fault or EMPTY
-            elif reason is None and _reports_reasons(response):
-                self._fault = self._fault or HALF
+            self._fault = self._fault or fault_of(said, self._accepts)
 
+
+_OF_A_MODEL = frozenset(
+    {
+        *("class_name", "model", "model_name", "deployment_name", "engine", "temperature", "max_tokens"),
+        *("top_p", "seed", "reasoning_effort", "additional_kwargs", "system_prompt"),
+    }
+)
+_OF_TRANSPORT = frozenset({"timeout", "extra_headers", "api_key", "http_client", "messages", "prompt"})
 
 _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", default=None)
 
@@ -146,13 +158,43 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        _watching.reset(token)
+        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        with suppress(ValueError):
+            _watching.reset(token)
+
+
+def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
+    """Returns which model is asked, with which parameters, such as its temperature or its tools."""
+    model = {key: each for key, each in event.model_dict.items() if key in _OF_A_MODEL}
+    given = {key: each for key, each in event.additional_kwargs.items() if key not in _OF_TRANSPORT}
+    plain = {key: each for key, each in {**model, **given}.items() if _is_plain(each)}
+    tools = [getattr(getattr(each, "metadata", None), "name", "") for each in given.get("tools") or ()]
+    return described({**plain, "tools": tools} if any(tools) else plain)
+
+
+def _is_plain(value: Any) -> bool:
+    """True for what JSON can say; other objects may differ from run to run and mean the same."""
+    if isinstance(value, Mapping):
+        return all(map(_is_plain, cast("Mapping[str, Any]", value).values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, cast("Sequence[Any]", value)))
+    return value is None or isinstance(value, (str, int, float))
 
 
 def _reply(response: ChatResponse | CompletionResponse | None) -> str:
     if response is None:
         return ""
     return _text_of(response.message) if isinstance(response, ChatResponse) else response.text
+
+
+def _said(response: ChatResponse | CompletionResponse | None) -> str:
+    return _spoken(response.message) if isinstance(response, ChatResponse) else _reply(response)
+
+
+def _spoken(message: ChatMessage) -> str:
+    """The message with its role and its tool calls."""
+    calls = message.additional_kwargs.get("tool_calls")
+    return f"{message.role.value}:\n{_text_of(message)}" + (f"\n{calls}" if calls else "")
 
 
 def _text_of(message: ChatMessage) -> str:
@@ -172,17 +214,44 @@ def _texts(said: Any) -> Iterable[str]:
             yield from _texts(value)
 
 
-def _has_more(response: ChatResponse | CompletionResponse | None) -> bool:
-    """True for a reply that says something beside its text: a tool call, a refusal, an image."""
+def said_in(response: ChatResponse | CompletionResponse | None, reason: str | None = None) -> Said:
+    """Returns the reply in a response. ``reason``: the one that a chunk before its last gave, if any."""
     if response is None:
-        return False
-    extra = [response.additional_kwargs]
-    blocks: list[Any] = []
+        return Said("", reason)
+    extra, kinds, text = [response.additional_kwargs], set[str](), ""
     if isinstance(response, ChatResponse):
         extra.append(response.message.additional_kwargs)
-        blocks = [block for block in response.message.blocks if block.block_type != "text"]
-    names = ("tool_calls", "function_call", "refusal", "audio")
-    return bool(blocks) or any(each.get(name) for each in extra for name in names)
+        kinds = {block.block_type for block in response.message.blocks}
+        text = response.message.content or ""
+    else:
+        text = response.text
+
+    raw = _raw(response)
+
+    def has(*names: str) -> bool:
+        return any(each.get(name) for each in extra for name in names)
+
+    def says(name: str) -> bool:
+        return any(name in each for each in (raw, *extra))
+
+    return Said(
+        text,
+        _stop_reason(response) or reason,
+        calls="tool_call" in kinds or has("tool_calls", "function_call"),
+        refuses=has("refusal") or _refuses(raw),
+        more=has("audio") or not kinds <= {"text", "thinking", "tool_call"},
+        # OpenAI's protocols and Anthropic always say in the end why it is one.
+        reports="choices" in raw or says("stop_reason") or str(raw.get("type")).startswith("response."),
+        shown_as="" if text.strip() else _EMPTY,
+    )
+
+
+def _refuses(raw: Mapping[str, Any]) -> bool:
+    """Returns True for a refusal of the OpenAI protocol, which LlamaIndex itself passes over."""
+    messages = (each.get("message") for each in _choices(raw))
+    return any(
+        cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)
+    )
 
 
 def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any]:
@@ -200,14 +269,8 @@ def _choices(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _stop_reason(response: ChatResponse | CompletionResponse) -> str | None:
-    raw = _raw(response)
-    places = (*_choices(raw), raw, response.additional_kwargs)
-    return next((str(each[key]) for each in places for key in _STOP_REASONS if each.get(key)), None)
-
-
-def _reports_reasons(response: ChatResponse | CompletionResponse | None) -> bool:
-    """True for replies of the OpenAI protocol, which always say why they end where they do."""
-    return "choices" in _raw(response)
+    message = response.message.additional_kwargs if isinstance(response, ChatResponse) else None
+    return reason_in(response.raw, response.additional_kwargs, message)
 
 
 def _model(response: ChatResponse | CompletionResponse | None) -> str:

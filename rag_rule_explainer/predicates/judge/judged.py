@@ -10,7 +10,7 @@ from ...printable import printable, shortened
 from ...verdicts import Case
 from ..combine import NOT_SO, both, either, opposite
 from ..protocol import Judged
-from .jury import BATCH, Asked, Jury, judgement_of, jury_of
+from .jury import ALONE, Asked, Jury, judgement_of, jury_of
 from .protocol import Matter
 from .request import EDITION, INSTRUCTIONS, LONGEST
 
@@ -86,7 +86,7 @@ def judged(
     *,
     judge_name: str | None = None,
     judge_samples: int = 1,
-    batch: int = BATCH,
+    batch: int = ALONE,
 ) -> JudgedBy:
     """The answer is what the criterion says, in a judge's opinion (paper, *LLM-as-a-judge*).
 
@@ -98,15 +98,21 @@ def judged(
     kept on the probe.
 
     Identical answers to a question are judged once, or ``judge_samples`` times, and the majority counts.
-    Up to ``batch`` answers that wait at the same moment are judged in one request; nobody waits for more.
-    So are the samples of a vote, as many as it takes at the least to decide it, then those that it takes
-    after these.
-    With a store, the answers found there are judged together beforehand, and each is paid once.
-    ``judge_name``: names a judge that is a function, so that what it says can be stored; change it with
-    the function.
+    Each is judged in a request of its own, so that no answer is read beside another one. ``judge_name``:
+    names a judge that is a function, so that what it says can be stored; change it with the function.
 
-    Answers are shown to the judge as data: see ``predicates.judge.request``. Raises InvalidInput for an
-    empty criterion or reference, one that is too long, and what cannot judge.
+    What remains: an answer can still persuade the judge about *itself*, and a baseline with which
+    ``same_answer(judge=...)`` compares about all of them. They are shown as data (see
+    ``predicates.judge.request``), and whether the model obeys what it reads is up to the model: measure
+    it with ``check_judge`` on answers that try.
+
+    ``batch``: up to so many answers that wait at the same moment are judged in one request; nobody waits
+    for more. So are the samples of a vote, as many as it takes at the least to decide it, then those that
+    it takes after these; and the answers that a store has already, beforehand. That is fewer requests,
+    and an answer can then tell the judge what to say of the others: where a verdict of a search came out
+    of such a request, the explanation has a warning, and none of the search's rules is *proved*.
+
+    Raises InvalidInput for an empty criterion or reference, one that is too long, and what cannot judge.
     """
     said = _said(criterion)
     if not said:

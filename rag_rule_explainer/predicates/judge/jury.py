@@ -12,8 +12,8 @@ from ...verdicts import Judgement
 from .majority import majority
 from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
 
-BATCH = 20
-"""Candidates in one request at the most."""
+ALONE = 1
+"""Answers in one request, unless a caller wants more: then one of them could speak for the others."""
 
 InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
 
@@ -30,13 +30,13 @@ class Jury:
 
     ``name``: says which judge it is, also in another process; None: nobody can tell, and nothing that it
     says is stored. ``samples``: opinions on one answer, of which the majority counts. ``batch``: answers
-    that may be judged in one request.
+    that may be judged in one request; what was judged among several is never called proved.
     """
 
     judge: Judge = field(repr=False)
     name: str | None = None
     samples: int = 1
-    batch: int = BATCH
+    batch: int = ALONE
 
     @property
     def priced_as(self) -> str:
@@ -77,6 +77,28 @@ class Bench(Protocol):
 
 sitting: ContextVar[Bench | None] = ContextVar("rag_rule_bench", default=None)
 """The bench of the explanation that is under way in this context."""
+
+
+@dataclass(slots=True)
+class Company:
+    """This class keeps whether any opinion that one judgement rests on was given among several answers.
+
+    A context variable carries it, so that it is known whatever a predicate makes of the opinion.
+    """
+
+    is_mixed: bool = False
+
+
+company: ContextVar[Company | None] = ContextVar("rag_rule_company", default=None)
+"""That of the judgement which is being made in this context."""
+
+
+def among_others(name: str) -> str:
+    """Returns what a judgement that was made among several answers is stored under.
+
+    It differs from the name of one made alone, so that it never comes back as such.
+    """
+    return f"{name}, judged among others"
 
 
 async def judgement_of(asked: Asked) -> Judgement:

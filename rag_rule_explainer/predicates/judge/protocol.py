@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from ...printable import without_secrets
+
 
 @dataclass(frozen=True, slots=True)
 class Matter:
@@ -74,3 +76,7 @@ class Judge(Protocol):
 
 class JudgeFailed(Exception):
     """A candidate for which there is no opinion, and why. Its probe is UNKNOWN, and not remembered."""
+
+    def __init__(self, *told: object) -> None:
+        # It may be what a provider said.
+        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in told))

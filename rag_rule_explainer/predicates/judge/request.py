@@ -2,7 +2,8 @@
 
 Answers are untrusted: whoever wrote a source may have written them. So each of them is a JSON string in
 an item of its own, under an id that nobody could know; control characters are taken out, and the middle
-of what is too long. What looks as if it were meant for the judge is to be judged alone.
+of what is too long. None of that keeps a model from obeying what it reads, so that answers are judged one
+a request unless a caller wants otherwise.
 """
 
 import json
@@ -15,8 +16,9 @@ from .protocol import Candidate, JudgeRequest, Matter
 
 LONGEST = 8_000
 """Characters of an answer that a judge is shown."""
-EDITION = 2
-"""Of this prompt: what is judged under another one is not taken from a store."""
+EDITION = 3
+"""Of this prompt, and of how it is asked: what is judged under another one is not taken from a store. Of
+the second one and before, nobody can tell what was judged among several answers."""
 
 INSTRUCTIONS = """\
 You judge candidate answers to a question.
@@ -85,8 +87,12 @@ def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
 
 
 def is_for_a_judge(answer: str) -> bool:
-    """True where an answer looks as if it spoke to its judge. It is wrong at times, at the price of a
-    request of its own."""
+    """Returns True where an answer looks as if it spoke to its judge, so that no batch takes it along.
+
+    It only makes the worst less likely: it knows common English orders and markup, and misses what is
+    short, polite, in another language or in look-alike letters: 45 of 50 orders by a hand that had not
+    seen it. Nothing rests on it.
+    """
     plain = unicodedata.normalize("NFKC", shown(answer)[0])
     return _FOR_A_JUDGE.search(plain) is not None
 

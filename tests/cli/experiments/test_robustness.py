@@ -2,8 +2,6 @@
 
 import csv
 import json
-import signal
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +11,15 @@ import pytest
 
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OpenAIServer, judging
-from tests.cli.runs import UNREACHABLE, RagRules, assert_refused, finished, jsonl, subprocess_of
+from tests.cli.runs import (
+    UNREACHABLE,
+    Holding,
+    RagRules,
+    assert_refused,
+    finished,
+    jsonl,
+    subprocess_of,
+)
 from tests.experiments.seeded import (
     EVERY,
     EXPECTED,
@@ -217,6 +223,7 @@ def test_at_temperature_0_every_vote_is_that_of_one_sample(with_key: RagRules, t
 
 
 @pytest.mark.slow
+@pytest.mark.waits
 def test_interrupted_and_resumed_it_comes_to_the_same_and_pays_nothing_twice(
     tmp_path: Path, judge: OpenAIServer
 ) -> None:
@@ -233,13 +240,14 @@ def test_interrupted_and_resumed_it_comes_to_the_same_and_pays_nothing_twice(
         assert run.code == 0, run.err
         assert server.paid == whole
     requests = len(judge.requests)
-    with OpenAIServer(broken.script, latency=0.005) as server:
+    holding = Holding(broken.script, 0)
+    with OpenAIServer(holding) as server:
         arguments = command(broken, tmp_path, server, judge, *names, "--out", tmp_path / "b")
         for share in (0.2, 0.7):
-            process = subprocess_of(*arguments, env=env)
-            while server.paid < share * whole and process.poll() is None:
-                time.sleep(0.005)
-            process.send_signal(signal.SIGINT)
+            holding.hold_after(int(share * whole))
+            stopped = tmp_path / f"stopped at {share}"
+            process = subprocess_of(*arguments, env=env, stopped=stopped)
+            holding.interrupt(process, stopped)
             run = finished(process)
             assert run.code == 130, run.err
             assert "Run the same command again to go on" in run.err

@@ -24,7 +24,7 @@ from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
 from tests.integrations.known import BAD, omission, retention, sets
-from tests.integrations.langchain.chains import Counting, step
+from tests.integrations.langchain.chains import SELDOM, Counting, step
 from tests.integrations.langchain.models import Telling, facts, sent_in
 from tests.integrations.langchain.test_state import THREAD, AsyncOnly, Chat
 
@@ -131,15 +131,15 @@ def test_it_is_inert_inside_replays_and_their_baseline() -> None:
 def test_one_handler_sees_many_runs_at_once() -> None:
     _, _, chain = pieces()
     handler = RuleExplanationHandler(RuleExplainer(chain, predicate=BAD))
-    ids = [uuid.uuid4() for _ in range(12)]
+    ids = [uuid.uuid4() for _ in range(6)]
 
     def run(place: int) -> Explanation:
         chain.invoke(f"question {place}", {"callbacks": [handler], "run_id": ids[place]})
         return handler.explain(ids[place])
 
     with ThreadPoolExecutor(6) as threads:
-        explanations = list(threads.map(run, range(12)))
-    assert [each.question for each in explanations] == [f"question {n}" for n in range(12)]
+        explanations = list(threads.map(run, range(6)))
+    assert [each.question for each in explanations] == [f"question {n}" for n in range(6)]
     assert all(map(is_the_truth, explanations))
     assert set(handler.runs) == set(ids)
 
@@ -215,7 +215,7 @@ def graph_over(store: InMemoryVectorStore, model: Telling) -> Any:
     return graph.compile(checkpointer=InMemorySaver())
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_direct_search_in_a_graph_is_recorded_and_its_thread_left_alone(awaiting: bool) -> None:
     if awaiting and sys.version_info < (3, 11):
         pytest.skip("LangChain passes no config on to coroutines before Python 3.11")

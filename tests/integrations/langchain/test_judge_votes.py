@@ -73,7 +73,9 @@ def test_a_block_of_samples_is_one_request(vote: Vote, samples: int) -> None:
     noise = Noise(samples=samples, vote=vote, margin=0.4)
     with OpenAIServer(judging(is_good)) as server, chat_model(server.base_url) as model:
         replay = Wordy(0.1)
-        explanation = explained(replay, judged("brings good news", model), noise)
+        explanation = explained(replay, judged("brings good news", model, batch=20), noise)
+    # What was judged among others is not proved, nor voted.
+    assert [rule.claim for rule in explanation.retention_rules] == ["unverified"]
     assert rules(explanation) == [("D1", "D3")]
     requests = defaultdict[str, list[list[str]]](list)
     for body in server.requests[1:]:  # the first one is about the baseline
@@ -99,22 +101,39 @@ def test_a_block_of_samples_is_one_request(vote: Vote, samples: int) -> None:
     assert explanation.counts.judge_requests == len(server.requests)
 
 
-@pytest.mark.parametrize(("samples", "drawn", "requests"), [(5, (3, 3), (1, 1)), (10, (5, 6), (1, 2))])
-def test_who_agree_cost_one_request_an_arrangement(
-    samples: int, drawn: tuple[int, int], requests: tuple[int, int]
+@pytest.mark.parametrize(
+    ("samples", "batch", "drawn", "requests"),
+    [
+        (5, 20, (3, 3), (1, 1)),
+        pytest.param(10, 20, (5, 6), (1, 2), marks=pytest.mark.slow),
+        (5, 1, (3, 3), (3, 3)),
+        pytest.param(10, 1, (5, 6), (5, 6), marks=pytest.mark.slow),
+    ],
+)
+def test_who_agree_cost_one_request_a_block_or_an_answer(
+    samples: int, batch: int, drawn: tuple[int, int], requests: tuple[int, int]
 ) -> None:
     with OpenAIServer(judging(is_good)) as server, chat_model(server.base_url) as model:
         replay = Wordy(0)
         noise = Noise(samples=samples, vote="every")
-        explanation = explained(replay, judged("brings good news", model), noise, miner="exhaustive")
+        predicate = judged("brings good news", model, batch=batch)
+        explanation = explained(replay, predicate, noise, miner="exhaustive")
     good, bad = 4, 12
     assert sorted(replay.asked.values()) == sorted([drawn[0]] * good + [drawn[1]] * bad)
-    # The logged answer is judged beforehand, and so is what is said now on all sources.
-    assert len(server.requests) == 2 + requests[0] * good + requests[1] * bad
+    # The logged answer is judged beforehand, and so is what is said now on all sources: that is one of a
+    # block, which is a request less where each of a block is one.
+    assert len(server.requests) == 1 + (batch > 1) + requests[0] * good + requests[1] * bad
     assert explanation.counts.replays == drawn[0] * good + drawn[1] * bad
 
 
-@pytest.mark.parametrize(("vote", "concurrency"), [("border", 16), ("every", 1), ("sequential", 16)])
+@pytest.mark.parametrize(
+    ("vote", "concurrency"),
+    [
+        ("border", 16),
+        pytest.param("every", 1, marks=pytest.mark.slow),
+        pytest.param("sequential", 16, marks=pytest.mark.slow),
+    ],
+)
 def test_malformed_replies_never_become_votes(vote: Vote, concurrency: int) -> None:
     draw = random.Random(7)
 
@@ -144,7 +163,7 @@ def test_malformed_replies_never_become_votes(vote: Vote, concurrency: int) -> N
     assert unknown > 0
 
 
-@pytest.mark.parametrize("vote", ["border", "every"])
+@pytest.mark.parametrize("vote", ["border", pytest.param("every", marks=pytest.mark.slow)])
 def test_a_rerun_with_a_store_pays_nothing(tmp_path: Path, vote: Vote) -> None:
     store = Store(str(tmp_path / "answers.db"), "tests")
     noise = Noise(samples=7, vote=vote)
@@ -156,7 +175,8 @@ def test_a_rerun_with_a_store_pays_nothing(tmp_path: Path, vote: Vote) -> None:
         again = explained(replay, predicate, noise, store=store)
         assert (len(server.requests), sum(replay.asked.values())) == (paid, 0)
         # A criterion of its own: what is stored is judged together, and so are the few samples more.
-        other = explained(replay, judged("has good news", model), noise, store=store)
+        another = judged("has good news", model, batch=20)
+        other = explained(replay, another, noise, store=store)
     close_all()
     assert rules(again) == rules(first) == rules(other) == [("D1", "D3")]
     assert (again.counts.replays, again.counts.judge_requests) == (0, 0)

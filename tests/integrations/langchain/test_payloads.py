@@ -109,6 +109,7 @@ def test_the_pair_is_found_and_nothing_is_retrieved(through: Through, count: int
     explained(through, attack(count))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("through", APPLICATIONS)
 def test_the_pair_is_found_among_fifty_by_sampling(through: Through) -> None:
     retriever = Counting(documents=[])

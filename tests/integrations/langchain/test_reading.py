@@ -80,13 +80,13 @@ def test_functions_of_ones_own_read_question_and_answer() -> None:
         chain,
         predicate=BAD,
         question_of=lambda given: given["topic"],
-        answer_of=lambda output: Answer(output["said"], finish_reason="length"),
+        answer_of=lambda output: Answer(output["said"], finish_reason="eos"),
     )
     explained = explainer.invoke({"topic": "rivers"})
     assert explained.output == {"said": "bad"}
     assert explained.explanation.question == "rivers"
     assert explained.explanation.raw_input == {"topic": "rivers"}
-    assert explained.explanation.baseline.finish_reason == "length"
+    assert explained.explanation.baseline.finish_reason == "eos"
     assert retention(explained.explanation) == sets("b")
 
 

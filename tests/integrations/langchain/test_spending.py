@@ -46,8 +46,15 @@ def served(
         yield server, model
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize("ask", [blocking, on_a_loop])
+@pytest.mark.parametrize(
+    ("ask", "streaming"),
+    [
+        (blocking, False),
+        pytest.param(blocking, True, marks=pytest.mark.slow),
+        pytest.param(on_a_loop, False, marks=pytest.mark.slow),
+        (on_a_loop, True),
+    ],
+)
 def test_all_tokens_are_told_and_those_out_of_a_cache_apart(
     ask: Callable[[Any], Explanation], streaming: bool
 ) -> None:
@@ -66,7 +73,7 @@ def test_all_tokens_are_told_and_those_out_of_a_cache_apart(
     assert (spent.judge, spent.judge_cost) == ({}, 0)
 
 
-@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("streaming", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_replies_that_are_none_are_paid_for_all_the_same(streaming: bool) -> None:
     tries: list[str] = []
 
@@ -84,7 +91,7 @@ def test_replies_that_are_none_are_paid_for_all_the_same(streaming: bool) -> Non
     assert explanation.spent.replays["total_tokens"] == server.tokens.prompt + server.tokens.completion
 
 
-@pytest.mark.parametrize("ask", [blocking, on_a_loop])
+@pytest.mark.parametrize("ask", [blocking, pytest.param(on_a_loop, marks=pytest.mark.slow)])
 def test_the_caps_on_tokens_and_cost_are_exceeded_by_what_is_in_flight_at_most(
     ask: Callable[[Any], Explanation],
 ) -> None:
@@ -127,6 +134,7 @@ def test_a_judge_that_is_a_model_is_billed_apart() -> None:
     assert spent.judge_cost
 
 
+@pytest.mark.waits
 def test_two_explainers_share_a_limiter_and_a_config_has_its_own() -> None:
     limiter = Limiter(3)
     # These wait for a fourth one, which does not come.
@@ -144,7 +152,7 @@ def test_two_explainers_share_a_limiter_and_a_config_has_its_own() -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(200)
         assert server.peak == 3
         assert len(found) == 2
     with served(Together(4).script) as (server, model):

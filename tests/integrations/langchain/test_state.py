@@ -8,15 +8,17 @@ import pytest
 from langchain_classic.chains import RetrievalQA
 from langchain_classic.memory import ConversationBufferMemory
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import Explanation, SourceLeak
 from tests.integrations.known import BAD, omission, retention, sets
-from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.chains import SELDOM, Counting
 from tests.integrations.langchain.models import Telling, facts, sent_in
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -137,7 +139,7 @@ def test_documents_that_a_thread_remembers_are_a_leak() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_classic_memory_is_read_as_it_was_and_written_by_no_replay(awaiting: bool) -> None:
     saved: list[str] = []
 
@@ -171,3 +173,143 @@ def test_a_classic_memory_is_read_as_it_was_and_written_by_no_replay(awaiting: b
     asyncio.run(explainer.ainvoke({"query": "?"})) if awaiting else explainer.invoke({"query": "?"})
     assert saved == ["bad news"]
     assert retriever.live == ["?", "?"]
+
+
+def texts(found: Any) -> list[str]:
+    return [message.text for message in found.values["messages"]]
+
+
+def conversation(saver: Any, chat: Chat) -> str:
+    return repr([(each.config, each.checkpoint, each.pending_writes) for each in saver.list(None)])
+
+
+@pytest.mark.parametrize("awaiting", SELDOM)
+def test_what_an_application_looks_up_of_its_own_thread_is_what_was_there(awaiting: bool) -> None:
+    saver = InMemorySaver()
+    chat = Chat(saver)
+    chat.app.invoke({"messages": [HumanMessage("hello")]}, THREAD)
+    seen: list[tuple[int, list[str]]] = []
+
+    def answer(question: str) -> str:
+        past = list(chat.app.get_state_history(THREAD))
+        seen.append((len(past), texts(past[0])))
+        return chat.app.invoke({"messages": [HumanMessage(question)]}, THREAD)["messages"][-1].text
+
+    async def aanswer(question: str) -> str:
+        past = [each async for each in chat.app.aget_state_history(THREAD)]
+        seen.append((len(past), texts(past[0])))
+        reply = await chat.app.ainvoke({"messages": [HumanMessage(question)]}, THREAD)
+        return reply["messages"][-1].text
+
+    explainer: Any = RuleExplainer(RunnableLambda(answer, aanswer), predicate=BAD)
+    before = conversation(saver, chat)
+    found = asyncio.run(explainer.aexplain("again")) if awaiting else explainer.explain("again")
+    assert is_the_truth(found)
+    assert conversation(saver, chat) == before
+    assert all(each == (3, ["hello", "bad"]) for each in seen)
+    seen.clear()
+    invoked = asyncio.run(explainer.ainvoke("again")) if awaiting else explainer.invoke("again")
+    assert is_the_truth(invoked.explanation)
+    assert all(each == (3, ["hello", "bad"]) for each in seen)
+    assert texts(chat.app.get_state(THREAD)) == ["hello", "bad", "again", "bad"]
+
+
+def test_what_the_users_own_run_put_into_a_thread_is_listed_by_no_replay() -> None:
+    chat = Chat(InMemorySaver())
+    chat.app.invoke({"messages": [HumanMessage("hello")]}, THREAD)
+    listed: list[int] = []
+
+    def answer(question: str) -> str:
+        reply = chat.app.invoke({"messages": [HumanMessage(question)]}, THREAD)
+        listed.append(len(list(chat.app.get_state_history(THREAD))))
+        return reply["messages"][-1].text
+
+    explainer: Any = RuleExplainer(RunnableLambda(answer), predicate=BAD)
+    assert is_the_truth(explainer.invoke("again").explanation)
+    assert set(listed) == {6}
+
+
+@pytest.mark.parametrize("awaiting", SELDOM)
+def test_a_thread_that_is_deleted_is_deleted_in_that_run_only(awaiting: bool) -> None:
+    saver = InMemorySaver()
+    chat = Chat(saver)
+    chat.app.invoke({"messages": [HumanMessage("hello")]}, THREAD)
+
+    def answer(question: str) -> str:
+        saver.delete_thread("t")
+        assert saver.get(THREAD) is None
+        assert list(saver.list(THREAD)) == []
+        return chat.app.invoke({"messages": [HumanMessage(question)]}, THREAD)["messages"][-1].text
+
+    async def aanswer(question: str) -> str:
+        await saver.adelete_thread("t")
+        assert await saver.aget(THREAD) is None
+        reply = await chat.app.ainvoke({"messages": [HumanMessage(question)]}, THREAD)
+        return reply["messages"][-1].text
+
+    explainer: Any = RuleExplainer(RunnableLambda(answer, aanswer), predicate=BAD)
+    before = conversation(saver, chat)
+    chat.lengths.clear()
+    assert is_the_truth(asyncio.run(explainer.aexplain("?")) if awaiting else explainer.explain("?"))
+    assert conversation(saver, chat) == before
+    invoked = asyncio.run(explainer.ainvoke("?")) if awaiting else explainer.invoke("?")
+    assert is_the_truth(invoked.explanation)
+    assert set(chat.lengths) == {2}
+    assert texts(chat.app.get_state(THREAD)) == ["?", "bad"]
+
+
+def test_a_run_from_an_earlier_checkpoint() -> None:
+    saver = InMemorySaver()
+    chat = Chat(saver)
+    for text in ("one", "two"):
+        chat.app.invoke({"messages": [HumanMessage(text)]}, THREAD)
+    after_one = next(
+        each.config for each in chat.app.get_state_history(THREAD) if texts(each) == ["one", "bad"]
+    )
+    before = conversation(saver, chat)
+    chat.lengths.clear()
+    explainer: Any = RuleExplainer(chat.app, predicate=BAD)
+    assert is_the_truth(explainer.explain({"messages": [HumanMessage("other")]}, after_one))
+    assert conversation(saver, chat) == before
+    assert set(chat.lengths) == {4}
+    invoked = explainer.invoke({"messages": [HumanMessage("other")]}, after_one)
+    assert is_the_truth(invoked.explanation)
+    assert set(chat.lengths) == {4}
+    assert texts(chat.app.get_state(THREAD)) == ["one", "bad", "other", "bad"]
+
+
+@pytest.mark.parametrize("explaining", ["explain", "invoke"])
+def test_a_subgraph_and_a_function_that_remember(explaining: str) -> None:
+    saver, inner = InMemorySaver(), Chat(True)
+    outer: Any = StateGraph(Talk)
+    outer.add_node("inner", inner.app)
+    outer.add_edge(START, "inner")
+    outer.add_edge("inner", END)
+    graph = outer.compile(checkpointer=saver)
+    graph.invoke({"messages": [HumanMessage("hello")]}, THREAD)
+    before = conversation(saver, inner)
+    inner.lengths.clear()
+    explainer: Any = RuleExplainer(graph, predicate=BAD)
+    found = getattr(explainer, explaining)({"messages": [HumanMessage("again")]}, THREAD)
+    assert is_the_truth(getattr(found, "explanation", found))
+    assert len(set(inner.lengths)) == 1
+    assert (conversation(saver, inner) == before) == (explaining == "explain")
+
+    previous_seen: list[Any] = []
+    other = InMemorySaver()
+
+    @entrypoint(checkpointer=other)
+    def application(question: str, *, previous: Any = None) -> Any:
+        previous_seen.append(previous)
+        context = "\n".join(each.page_content for each in inner.retriever.invoke(question))
+        heard = HumanMessage(f"{context} {previous}")
+        return Telling().invoke([heard]).text
+
+    application.invoke("hello", THREAD)
+    before = conversation(other, inner)
+    previous_seen.clear()
+    explainer = RuleExplainer(application, predicate=BAD)
+    found = getattr(explainer, explaining)("again", THREAD)
+    assert is_the_truth(getattr(found, "explanation", found))
+    assert set(previous_seen) == {"bad news"}
+    assert (conversation(other, inner) == before) == (explaining == "explain")

@@ -15,7 +15,7 @@ from langchain_rag_rule_explainer import AnswerChunk, Explained, RuleExplainer, 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.probing.gating import going_on
 from tests.integrations.known import BAD, omission, retention, sets
-from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.chains import SELDOM, Counting
 from tests.integrations.langchain.models import Telling, facts
 
 Chain = Runnable[Any, Any]
@@ -141,7 +141,7 @@ def test_a_streamed_application_sees_its_callers_context(retriever: Counting) ->
     assert seen == {"set"}
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_chain_that_fails_while_streaming_is_a_failed_baseline(
     retriever: Counting, awaiting: bool
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_chain_that_fails_while_streaming_is_a_failed_baseline(
         streamed(RuleExplainer(chain_over(retriever) | failing, predicate=BAD), "?", awaiting)
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_attached_rules_come_with_the_last_chunk(retriever: Counting, awaiting: bool) -> None:
     *chunks, last = streamed(
         explained(chain_over(retriever, StrOutputParser()), predicate=BAD), "?", awaiting

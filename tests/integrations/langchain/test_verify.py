@@ -8,20 +8,30 @@ from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import InvalidInput, Source
 from tests.integrations.known import BAD
-from tests.integrations.langchain.chains import bad_with, retriever_of
+from tests.integrations.langchain.chains import Counting, bad_with, retriever_of
+from tests.integrations.langchain.models import facts
+from tests.integrations.langchain.zoo.shapes import answering
 
 
 def test_a_rule_of_a_chain_costs_one_live_retrieval() -> None:
-    retriever = retriever_of("abcde")
-    explainer = RuleExplainer(retriever | bad_with("b", "d"), predicate=BAD)
+    retriever = Counting(documents=facts("abcd"))
+    explainer = RuleExplainer(answering(retriever.invoke), predicate=BAD)
     held = explainer.verify({"b", "d"}, "retention", "?")
     assert held.holds
-    assert held.explanation.counts.probes == 8
+    assert held.explanation.counts.probes == 4
     assert retriever.live == ["?"]
     broken = asyncio.run(explainer.averify({"b"}, "retention", "?"))
     assert broken.witness
     assert broken.witness.kept == ("b",)
     assert broken.explanation.counts.probes == 1
+
+
+def test_a_rule_about_a_model_that_nobody_sees_is_neither_proved_nor_denied() -> None:
+    held = RuleExplainer(retriever_of("abcde") | bad_with("b", "d"), predicate=BAD).verify(
+        {"b", "d"}, "retention", "?"
+    )
+    assert held.holds is None
+    assert held.explanation.warnings[0].startswith("fidelity not checked")
 
 
 def test_near_duplicates_that_a_chain_retrieves_are_tied() -> None:

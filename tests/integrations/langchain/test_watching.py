@@ -9,9 +9,9 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 from langchain_rag_rule_explainer import RuleExplainer
-from langchain_rag_rule_explainer.watching import CUT_OFF, EMPTY, HALF
 
 from rag_rule_explainer import BaselineFailed, Case, Explanation
+from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
 from tests.integrations.known import BAD, omission, retention, sets
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts, sent_in

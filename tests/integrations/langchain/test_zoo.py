@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 from langchain_classic.base_memory import BaseMemory
+from langchain_core.caches import BaseCache
+from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.stores import BaseStore
 from langchain_core.tools import BaseTool
 from langchain_core.vectorstores import VectorStore
 from langchain_rag_rule_explainer import Explained, RuleExplainer
 from langchain_rag_rule_explainer.interception import interception
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore as LongTermStore
 
 from rag_rule_explainer import Explanation
 from tests.integrations.classes import changed, entries
@@ -31,6 +35,10 @@ ROOTS: tuple[type, ...] = (
     RunnableWithMessageHistory,
     BaseMemory,
     BaseCheckpointSaver,
+    BaseChatMessageHistory,
+    BaseStore,
+    LongTermStore,
+    BaseCache,
 )
 Outcome = Explanation | Exception
 
@@ -75,7 +83,7 @@ def is_as_known(outcome: Outcome, shape: Shape, question: str) -> None:
     assert outcome.question == question
     assert retention(outcome) == shape.retention
     assert omission(outcome) == shape.omission
-    assert outcome.complete == shape.complete
+    assert outcome.ended == shape.complete
     assert outcome.scope == "seen"
     kept_delivered_and_seen(outcome)
     shape.more(outcome)

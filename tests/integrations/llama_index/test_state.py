@@ -23,6 +23,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput, SourceLeak
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, shown_in
+from tests.integrations.llama_index.crossing import alternating, crossed
 from tests.integrations.llama_index.engines import retriever_of
 from tests.integrations.llama_index.models import Telling, bad_where_both_are_shown
 from tests.integrations.llama_index.zoo.agents import sync_tool, texts_of
@@ -98,8 +99,11 @@ def contents(memory: BaseMemory) -> list[str]:
     return [str(message.content) for message in memory.get(input="why?")]
 
 
-@pytest.mark.parametrize("memory_of", MEMORIES)
-@pytest.mark.parametrize("awaiting", [False, True])
+EACH, OTHER = (alternating(MEMORIES, [False, True], start=start) for start in (0, 1))
+"""Each of them in one way; and in the other one."""
+
+
+@pytest.mark.parametrize(("memory_of", "awaiting"), crossed(MEMORIES, [False, True], fast=EACH))
 def test_every_replay_sees_the_past_and_none_adds_to_it(memory_of: Any, awaiting: bool) -> None:
     memory, asked = memory_of(), list[str]()
     before = contents(memory)
@@ -116,8 +120,7 @@ def test_every_replay_sees_the_past_and_none_adds_to_it(memory_of: Any, awaiting
         assert {prompt.count("Good morning to you.") for prompt in asked} == {1}
 
 
-@pytest.mark.parametrize("memory_of", MEMORIES)
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize(("memory_of", "awaiting"), crossed(MEMORIES, [False, True], fast=OTHER))
 def test_an_explained_engine_remembers_what_it_answered_once(memory_of: Any, awaiting: bool) -> None:
     memory = memory_of()
     engine = explained(
@@ -289,7 +292,8 @@ def test_a_function_that_makes_engines_makes_one_for_every_run() -> None:
     explanation = RuleExplainer(make, predicate=BAD).explain("why?")
     assert blames_b_and_d(explanation)
     assert len(made) == explanation.counts.replays
-    assert all(len(engine.chat_history) == len(PAST) for engine in made)
+    # Each memory belongs to the run that made it, which wrote to it.
+    assert all(len(engine.chat_history) == len(PAST) + 2 for engine in made)
     assert shown_in(" ".join(TEXTS.values())) == "abcd"
 
 
@@ -315,8 +319,10 @@ def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_o
     assert not any("news" in prompt for prompt in asked)
 
 
-@pytest.mark.parametrize("memory_of", [buffered, remembered, Elsewhere])
-@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize(
+    ("memory_of", "live"),
+    crossed(MEMORIES[:3], [False, True], fast=alternating(MEMORIES[:3], [False, True])),
+)
 def test_an_agent_with_a_memory_is_told_everything_once(memory_of: Any, live: bool) -> None:
     memory, asked = memory_of(), list[str]()
     before = contents(memory)

@@ -65,7 +65,7 @@ def test_what_no_sources_at_all_count_as_can_be_said() -> None:
 def test_sources_are_those_retrieved_and_not_those_of_the_response() -> None:
     engine = CitationQueryEngine.from_args(
         None,  # type: ignore[arg-type]
-        retriever=retriever_of(),
+        retriever=retriever_of("abcd"),
         llm=Telling(),
         citation_chunk_size=8,
         citation_chunk_overlap=0,
@@ -122,7 +122,7 @@ def test_a_synthesizer_that_swallows_the_errors_of_its_model_is_no_verdict(await
             raise ValueError("rate limit")
         return bad_with_b_and_d(prompt)
 
-    engine = engine_of(retriever_of(), Telling(says=says))
+    engine = engine_of(retriever_of("abcd"), Telling(says=says))
     # In later releases, a ValueError of the model becomes the framework's constant, "Empty Response".
     explainer = RuleExplainer(engine, predicate=BAD, retries=0)
     explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
@@ -214,11 +214,14 @@ def test_every_event_and_span_of_a_replay_says_which_one_it_belongs_to(
     asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
     models = [tags for name, tags in heard.tags if name == "LLMChatStartEvent"]
     replays = Counter(tags["rag_rule_kept"] for tags in models if tags.get("rag-rule-replay"))
-    assert replays == {"b,d": 1, "b": 1, "d": 1}
+    # The last comparison is on one of them alone.
+    assert sorted(replays) == ["b", "b,d", "d"]
+    assert replays["b,d"] == 1
+    assert sorted([replays["b"], replays["d"]]) == [1, 2]
     assert [tags for tags in models if tags.get("rag-rule-baseline")] == [{"rag-rule-baseline": True}]
-    assert len(models) == 4
+    assert len(models) == 5
     inner = [tags for name, tags in spans.begun if name.endswith((".query", ".aquery"))]
-    assert len(inner) == 5
+    assert len(inner) == 6
     assert {frozenset(tags) for tags in inner} == {
         frozenset({"rag-rule-baseline"}),
         frozenset({"rag-rule-replay", "rag_rule_kept"}),
@@ -325,7 +328,7 @@ class Drifting(BaseRetriever):
             NodeWithScore(
                 node=node.model_copy(update={"metadata": {"score": self.calls}}), score=1 / self.calls
             )
-            for node in nodes("abcd")
+            for node in nodes("abd")
         ]
 
 
@@ -337,7 +340,7 @@ def test_scores_that_change_make_no_other_source() -> None:
         return str(Telling().complete(texts_of(found.values())))
 
     explanation = RuleExplainer(twice, predicate=BAD).explain("why?")
-    assert ids(explanation) == list("abcd")
+    assert ids(explanation) == list("abd")
     assert blames_b_and_d(explanation)
 
 
@@ -359,14 +362,14 @@ def test_a_query_that_the_baseline_never_asked_gets_what_is_kept() -> None:
     explanation = RuleExplainer(answer, predicate=BAD).explain("why?")
     assert blames_b_and_d(explanation)
     assert NEW_RETRIEVAL in {a.note for probe in explanation.probes for a in probe.answers}
-    assert retriever.live == ["why?", "why? 4"]
+    assert retriever.live == ["why?", "why? 3"]
 
 
 def test_a_query_that_the_baseline_never_asked_may_be_made_live_and_filtered() -> None:
     retriever, answer = varying([])
     explanation = RuleExplainer(answer, predicate=BAD, on_new_query="filter").explain("why?")
     assert blames_b_and_d(explanation)
-    assert set(retriever.live) > {"why?", "why? 4", "why? 3"}
+    assert set(retriever.live) > {"why?", "why? 3", "why? 2"}
 
 
 def test_a_query_that_the_baseline_never_asked_may_be_refused() -> None:
@@ -389,7 +392,7 @@ def test_an_agents_tool_that_swallows_the_refusal_is_refused_all_the_same() -> N
 
 def test_a_tool_that_acts_is_warned_of_and_can_be_stubbed() -> None:
     sent: list[str] = []
-    retriever = retriever_of()
+    retriever = retriever_of("bd")
 
     def notify(query: str) -> str:
         """Writes a mail."""
@@ -421,7 +424,7 @@ def test_a_tool_that_acts_is_warned_of_and_can_be_stubbed() -> None:
     assert (stubbed.warnings, sent) == ((), [])
 
 
-@pytest.mark.parametrize("tool", [sync_tool, async_tool])
+@pytest.mark.parametrize("tool", [sync_tool, pytest.param(async_tool, marks=pytest.mark.slow)])
 def test_two_explanations_of_one_agent_at_once_do_not_mix(tool: Any) -> None:
     application = agent(tool)().application
 
@@ -434,6 +437,7 @@ def test_two_explanations_of_one_agent_at_once_do_not_mix(tool: Any) -> None:
     assert (retention(first), retention(second)) == (sets("bd"), sets("b"))
 
 
+@pytest.mark.waits
 def test_other_traffic_during_an_explanation_is_left_alone() -> None:
     retriever, others, going_on = retriever_of(), list[int](), threading.Event()
 
@@ -445,7 +449,7 @@ def test_other_traffic_during_an_explanation_is_left_alone() -> None:
     stop = threading.Event()
 
     def traffic() -> None:
-        going_on.wait(10)
+        going_on.wait(120)
         while not stop.is_set():
             others.append(len(retriever.retrieve("mine")))
 
@@ -458,9 +462,10 @@ def test_other_traffic_during_an_explanation_is_left_alone() -> None:
         thread.join()
     assert blames_b_and_d(explanation)
     assert others
-    assert set(others) == {4}
+    assert set(others) == {3}
 
 
+@pytest.mark.waits
 def test_a_background_task_that_outlives_its_replay_gets_no_stale_nodes() -> None:
     retriever, outliving = retriever_of("ab"), list[asyncio.Task[Any]]()
 
@@ -508,7 +513,7 @@ def test_a_chat_engine_that_is_asked_twice_is_explained_in_its_conversation() ->
     ]
     rules = Explanation.model_validate(second.metadata["rag_rules"])
     # What the model itself wrote before is no leak, and no source.
-    assert ids(rules) == list("abcd")
+    assert ids(rules) == list("abd")
     engine.reset()
     assert engine.chat_history == []
 

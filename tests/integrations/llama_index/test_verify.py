@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def test_a_rule_of_an_engine_is_verified_or_broken() -> None:
-    explainer = RuleExplainer(engine_of(retriever_of()), predicate=BAD)
+    explainer = RuleExplainer(engine_of(retriever_of("abcd")), predicate=BAD)
     held = explainer.verify({"b", "d"}, "retention", "why?")
     assert held.holds
     assert held.explanation.counts.probes == 4

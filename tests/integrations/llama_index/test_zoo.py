@@ -8,10 +8,22 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine
-from llama_index.core.memory.types import BaseMemory
+from llama_index.core.data_structs.data_structs import IndexStruct
+from llama_index.core.graph_stores.simple import SimpleGraphStore, SimpleGraphStoreData
+from llama_index.core.graph_stores.types import LabelledPropertyGraph, PropertyGraphStore
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.memory import BaseMemory, BaseMemoryBlock
+from llama_index.core.objects.base_node_mapping import BaseObjectNodeMapping
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.storage.chat_store import BaseChatStore
+from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore
+from llama_index.core.storage.docstore.types import BaseDocumentStore
+from llama_index.core.storage.index_store.types import BaseIndexStore
+from llama_index.core.storage.kvstore.types import BaseKVStore
 from llama_index.core.tools.types import BaseTool
+from llama_index.core.vector_stores.simple import SimpleVectorStoreData
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from llama_index.core.workflow import Context
 from llama_index_instrumentation.dispatcher import Dispatcher
 from llama_index_rag_rule_explainer import RuleExplainer, explained
 from llama_index_rag_rule_explainer.application import GATED, SYNTHESIZED
@@ -34,6 +46,21 @@ ROOTS: tuple[type, ...] = (
     BaseNodePostprocessor,
     BaseTool,
     BaseMemory,
+    BaseMemoryBlock,
+    BaseChatStore,
+    AsyncDBChatStore,
+    BaseKVStore,
+    BaseDocumentStore,
+    BaseIndexStore,
+    BaseIndex,
+    IndexStruct,
+    SimpleVectorStoreData,
+    PropertyGraphStore,
+    SimpleGraphStore,
+    SimpleGraphStoreData,
+    LabelledPropertyGraph,
+    BaseObjectNodeMapping,
+    Context,
     Dispatcher,
 )
 Outcome = Explanation | Exception
@@ -123,7 +150,7 @@ def is_as_known(shape: Shape, built: Built, outcome: Outcome) -> None:
     explanation = raised(outcome)
     assert retention(explanation) == shape.retention
     assert omission(explanation) == shape.omission
-    assert explanation.complete == shape.complete
+    assert explanation.ended == shape.complete
     assert explanation.scope == shape.scope
     if shape.scope == "seen":
         kept_delivered_and_seen(explanation)

@@ -8,7 +8,6 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import gate
-from langgraph.store.base import SearchItem
 from langgraph.store.memory import InMemoryStore
 
 from tests.integrations.known import TEXTS
@@ -86,26 +85,17 @@ def gated_store() -> Built:
     return Built(answering(lambda q: gated.similarity_search(q)), "why?", lambda: index.searches)
 
 
-class Memories(InMemoryStore):
-    """What an agent remembers from earlier conversations, counting its searches."""
-
-    searches = 0
-
-    def search(self, *args: Any, **kwargs: Any) -> list[SearchItem]:
-        self.searches += 1
-        return super().search(*args, **kwargs)
-
-
 def gated_memories() -> Built:
-    memories = Memories()
+    memories, searches = InMemoryStore(), list[str]()
     for name, text in TEXTS.items():
         memories.put(("user", "facts"), name, {"said": text})
 
     def remembered(query: str) -> list[dict[str, Any]]:
+        searches.append(query)
         found = memories.search(("user", "facts"), query=query)
         return [{"id": item.key, "snippet": item.value["said"]} for item in found]
 
-    return Built(reading(gate(remembered)), "why?", lambda: memories.searches)
+    return Built(reading(gate(remembered)), "why?", lambda: len(searches))
 
 
 SHAPES = (

@@ -172,9 +172,9 @@ class TextStore(BasePydanticVectorStore):
     @override
     def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         self.queries.append(str(query.query_str))
-        found = nodes("abcd")
+        found = nodes("abd")
         return VectorStoreQueryResult(
-            nodes=found, similarities=[0.5] * 4, ids=[node.node_id for node in found]
+            nodes=found, similarities=[0.5] * 3, ids=[node.node_id for node in found]
         )
 
 

@@ -44,7 +44,7 @@ def tools(*retrievers: Counting, **parameters: Any) -> list[QueryEngineTool]:
 
 def routed(**parameters: Any) -> Callable[[], Built]:
     def build() -> Built:
-        chosen, other = retriever_of("abcd"), retriever_of("ac")
+        chosen, other = retriever_of("abd"), retriever_of("ac")
         engine = RouterQueryEngine(
             selector=LLMSingleSelector.from_defaults(llm=choosing(_FIRST)),
             query_engine_tools=tools(chosen, other, **parameters),
@@ -100,7 +100,7 @@ def fused(use_async: bool, queries: int = 1, **parameters: Any) -> Callable[[], 
 
 
 def routing_retriever() -> Built:
-    chosen, other = retriever_of("abcd"), retriever_of("ac")
+    chosen, other = retriever_of("abd"), retriever_of("ac")
     retriever = RouterRetriever(
         selector=LLMSingleSelector.from_defaults(llm=choosing(_FIRST)),
         retriever_tools=[
@@ -115,7 +115,7 @@ def routing_retriever() -> Built:
 def recursive() -> Built:
     """The first retriever finds what points at the second one."""
     pointer = IndexNode(text="See there.", index_id="there")
-    outer, inner = Counting([pointer]), retriever_of("abcd")
+    outer, inner = Counting([pointer]), retriever_of("abd")
     retriever = RecursiveRetriever("root", retriever_dict={"root": outer, "there": inner})
     return Built(engine_of(retriever), asked(inner))
 

@@ -87,7 +87,7 @@ def out_of_reach() -> Built:
 
 def partly_out_of_reach() -> Built:
     """One retriever is seen; another finds the same in a thread of its own."""
-    seen, unseen = retriever_of("abcd"), retriever_of("d")
+    seen, unseen = retriever_of("abd"), retriever_of("d")
 
     def search(question: str) -> str:
         found = texts_of(seen.retrieve(question))

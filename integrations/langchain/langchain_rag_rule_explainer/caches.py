@@ -1,0 +1,97 @@
+"""Caches of model replies: every run reads what was there before and what it has cached itself."""
+
+import re
+from collections.abc import Generator, Hashable
+from typing import Any
+
+from rag_rule_explainer.wrapping.redirecting import Isolation, untouched
+from rag_rule_explainer.wrapping.state import State
+
+from .keyvalues import athrough, through
+from .ordinary import current_state
+
+Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
+
+
+class CacheOverlay:
+    """Starts from what another cache holds, and leaves that as it is. A live one writes to that, too."""
+
+    def __init__(self, real: Any, state: State, key: Hashable) -> None:
+        self._real = real
+        self._live = state.live
+        self._before: dict[tuple[str, str], Any] = state.aside.setdefault(key, {})
+        self._own: dict[tuple[str, str], Any] = {}
+        self._cleared = False
+
+    def attribute(self, name: str) -> Any:
+        """See ``Overlay``."""
+        return getattr(self, name)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """See ``Overlay``: methods are not set."""
+        with untouched():
+            setattr(self._real, name, value)
+
+    def lookup(self, prompt: str, llm_string: str) -> Any:
+        """As this run sees the cache."""
+        return through(self._look_up(prompt, llm_string), self._asked)
+
+    async def alookup(self, prompt: str, llm_string: str) -> Any:
+        """The same."""
+        return await athrough(self._look_up(prompt, llm_string), self._asked)
+
+    def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
+        """For this run; a live one, for all."""
+        through(self._update(prompt, llm_string, return_val), self._asked)
+
+    async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
+        """The same."""
+        await athrough(self._update(prompt, llm_string, return_val), self._asked)
+
+    def clear(self, **kwargs: Any) -> None:
+        """For this run; a live one, for all."""
+        through(self._clear(kwargs), self._asked)
+
+    async def aclear(self, **kwargs: Any) -> None:
+        """The same."""
+        await athrough(self._clear(kwargs), self._asked)
+
+    def _asked(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:
+        name, args, kwargs = request
+        return getattr(self._real, prefix + name)(*args, **kwargs)
+
+    def _look_up(self, prompt: str, model: str) -> Steps:
+        asked = prompt, model
+        if asked in self._own:
+            return self._own[asked]
+        if self._cleared:
+            return None
+        if asked not in self._before:
+            self._before.setdefault(asked, (yield "lookup", asked, {}))
+        return self._before[asked]
+
+    def _update(self, prompt: str, model: str, reply: Any) -> Steps:
+        asked = prompt, model
+        if self._live:
+            yield from self._look_up(*asked)
+            yield "update", (*asked, reply), {}
+        self._own[asked] = reply
+
+    def _clear(self, kwargs: dict[str, Any]) -> Steps:
+        self._own.clear()
+        self._cleared = True
+        if self._live:
+            yield "clear", (), kwargs
+
+
+INTERCEPTIONS = (
+    Isolation(
+        module="langchain_core.caches",
+        owner="BaseCache",
+        state=current_state,
+        twins=None,
+        overlay=CacheOverlay,
+        overlaid=re.compile("a?(lookup|update|clear)"),
+        writes=re.compile("a?(update|clear)"),
+    ).interception,
+)

@@ -1,0 +1,86 @@
+"""The docstores of langchain_community: every run starts from what is there, and adds to its own."""
+
+import re
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.redirecting import Isolation, in_memory, untouched
+from rag_rule_explainer.wrapping.state import State
+
+from .ordinary import current_state
+from .remembered import TWINS
+
+
+class DocstoreOverlay:
+    """Starts from what another docstore holds, and leaves that as it is. A live one is that docstore."""
+
+    def __init__(self, real: Any, state: State, key: Hashable) -> None:
+        self._real = real
+        self._live = state.live
+        self._before: dict[str, Any] = state.aside.setdefault(key, {})
+        self._own: dict[str, Any] = {}
+
+    def attribute(self, name: str) -> Any:
+        """See ``Overlay``."""
+        return getattr(self, name)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """See ``Overlay``: methods are not set."""
+        with untouched():
+            setattr(self._real, name, value)
+
+    def search(self, search: str) -> Any:
+        """A document, or that there is none, as this run sees the docstore."""
+        if self._live:
+            return self._really_found(search)
+        if search not in self._own:
+            self._own[search] = copied(self._kept(search))
+        return self._own[search]
+
+    def add(self, texts: Mapping[str, Any]) -> None:
+        """For this run; a live one, for all."""
+        if self._live:
+            self._keep(texts)
+            with untouched():
+                self._real.add(texts)
+        else:
+            self._own.update(texts)
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """For this run; a live one, for all."""
+        gone = list(ids)
+        if self._live:
+            self._keep(gone)
+            with untouched():
+                self._real.delete(gone)
+        else:
+            self._own.update({each: f"ID {each} not found." for each in gone})
+
+    def _keep(self, ids: Iterable[str]) -> None:
+        for each in ids:
+            self._kept(each)
+
+    def _kept(self, name: str) -> Any:
+        if name not in self._before:
+            self._before.setdefault(name, copied(self._really_found(name)))
+        return self._before[name]
+
+    def _really_found(self, name: str) -> Any:
+        with untouched():
+            return self._real.search(name)
+
+
+INTERCEPTIONS = (
+    Isolation(
+        module="langchain_community.docstore.base",
+        owner="Docstore",
+        state=current_state,
+        twins=TWINS,
+        overlay=DocstoreOverlay,
+        overlaid=re.compile("search|add|delete"),
+        writes=re.compile("add|delete"),
+        owns_born=in_memory,
+        aside=True,
+    ).interception,
+)

@@ -1,0 +1,84 @@
+"""This room streams a LangGraph graph as its caller asks, and learns its whole output beside."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+
+STREAM_ONLY = ("stream_mode", "subgraphs", "print_mode")
+"""Keywords that say how a run is told, and nothing of what it does."""
+
+_VALUES = "values"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The last item of a stream whose chunks do not add up: the output as ``invoke`` returns it."""
+
+    output: Any
+
+
+def graph_in(application: Runnable[Any, Any]) -> Any:
+    """Returns the graph that an application is, with or without a config bound to it; None if none."""
+    while isinstance(application, RunnableBinding):
+        application = application.bound
+    is_graph = any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
+    return application if is_graph and hasattr(application, "stream_mode") else None
+
+
+@dataclass(slots=True)
+class GraphStream:
+    """Asks a graph for its state beside what the caller wants, and hands on what the caller wants."""
+
+    graph: Any
+    keywords: Mapping[str, Any]
+    _last: Any = None
+    _modes: tuple[str, ...] = field(init=False)
+    _is_single: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        wanted: Any = self.keywords.get("stream_mode") or self.graph.stream_mode
+        self._is_single = isinstance(wanted, str)
+        self._modes = (wanted,) if isinstance(wanted, str) else tuple(cast("Sequence[str]", wanted))
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The keywords for the graph."""
+        modes = list(dict.fromkeys((*self._modes, _VALUES)))
+        return {**self.keywords, "stream_mode": modes}
+
+    def stream(
+        self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
+    ) -> Iterator[Any]:
+        """Yields the chunks that were asked for, then the ``Whole``."""
+        for part in application.stream(given, config, **self.asked):
+            yield from self._told(part)
+        yield Whole(self._last)
+
+    async def astream(
+        self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
+    ) -> AsyncIterator[Any]:
+        """Yields the same on the caller's loop."""
+        async for part in application.astream(given, config, **self.asked):
+            for chunk in self._told(part):
+                yield chunk
+        yield Whole(self._last)
+
+    def _told(self, part: Any) -> Iterator[Any]:
+        if isinstance(part, Mapping):  # version="v2"
+            typed = cast("Mapping[str, Any]", part)
+            if typed.get("type") == _VALUES and not typed.get("ns"):
+                self._last = typed.get("data")
+            if typed.get("type") in self._modes:
+                yield typed
+            return
+        # (mode, chunk), with the place of a subgraph before it where subgraphs are told as well.
+        place, mode, chunk = part if len(part) == 3 else ((), *part)
+        if mode == _VALUES and not place:
+            self._last = chunk
+        if mode not in self._modes:
+            return
+        told = (chunk,) if self._is_single else (mode, chunk)
+        told = (place, *told) if self.keywords.get("subgraphs") else told
+        yield told[0] if len(told) == 1 else told

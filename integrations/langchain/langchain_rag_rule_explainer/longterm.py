@@ -1,0 +1,174 @@
+"""LangGraph's long-term stores: every run starts from what the baseline found, and writes to its own.
+
+A store in memory has a twin in each run. Of one that is kept elsewhere, what is used is read once; what a
+run writes stands before that. Only what a search by meaning would find then, nobody can tell.
+"""
+
+import re
+from collections.abc import Generator, Hashable, Iterable
+from functools import cache, cached_property
+from typing import Any
+
+from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.wrapping.redirecting import Isolation, Overlay, in_memory, shared_state, untouched
+from rag_rule_explainer.wrapping.state import State
+
+from .keyvalues import athrough, through
+from .ordinary import current_state
+from .remembered import TWINS
+
+_PAGE = 1000
+Place = tuple[tuple[str, ...], str]
+
+
+def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
+    return _overlay_class()(real, state, key)
+
+
+@cache
+def _overlay_class() -> Any:
+    from langgraph.store.base import BaseStore  # there, as one of its kind is used
+
+    class StoreOverlay(_Operations, BaseStore):
+        """All methods of a store, made of its operations."""
+
+    return StoreOverlay
+
+
+class _Operations:
+    """What the operations of a store do in one run. A live one does them to the real store."""
+
+    def __init__(self, real: Any, state: State, key: Hashable) -> None:
+        self._real = real
+        self._live = state.live
+        # By place: the item that was there before, or None.
+        self._before: dict[Place, Any] = state.before.setdefault(key, {})
+        # What a live baseline wrote: it is in the real store from then on.
+        self._written: set[Place] = state.aside.setdefault(("written", key), set())
+        self._own: dict[Place, Any] = {}
+        # What is done to an item that was read is done in this run.
+        self._read: dict[Place, Any] = {}
+
+    @cached_property
+    def _kinds(self) -> Any:
+        from langgraph.store import base
+
+        return base
+
+    def attribute(self, name: str) -> Any:
+        """See ``Overlay``."""
+        return getattr(self, name)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """See ``Overlay``: methods are not set."""
+        with untouched():
+            setattr(self._real, name, value)
+
+    def batch(self, ops: Iterable[Any]) -> list[Any]:
+        """Does the operations, as this run sees the store."""
+        return through(self._all(list(ops)), self._asked)
+
+    async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+        """The same."""
+        return await athrough(self._all(list(ops)), self._asked)
+
+    def _asked(self, ops: list[Any], prefix: str) -> Any:
+        return getattr(self._real, prefix + "batch")(ops)
+
+    def _all(self, ops: list[Any]) -> Generator[list[Any], Any, list[Any]]:
+        if self._live:
+            places = [(op.namespace, op.key) for op in ops if hasattr(op, "key")]
+            yield from self._keep(places)
+            self._written.update((op.namespace, op.key) for op in ops if hasattr(op, "value"))
+            return (yield ops)
+        found: list[Any] = []
+        puts = [op for op in ops if isinstance(op, self._kinds.PutOp)]
+        for op in ops:
+            if isinstance(op, self._kinds.GetOp):
+                place = (op.namespace, op.key)
+                yield from self._keep([place])
+                found.append(self._item(place))
+            elif isinstance(op, self._kinds.PutOp):
+                found.append(None)
+            else:
+                found.append((yield from self._listed(op)))
+        for op in puts:
+            yield from self._put(op)
+        return found
+
+    def _item(self, place: Place) -> Any:
+        if place in self._own:
+            return self._own[place]
+        if place not in self._read:
+            self._read[place] = copied(self._before[place])
+        return self._read[place]
+
+    def _put(self, op: Any) -> Generator[list[Any], Any, None]:
+        from langgraph.store.memory import InMemoryStore
+
+        place = op.namespace, op.key
+        yield from self._keep([place])
+        holder = InMemoryStore()
+        there = self._item(place)
+        if there is not None:
+            _data(holder)[op.namespace][op.key] = there
+        holder.batch([op])
+        self._own[place] = _data(holder)[op.namespace].get(op.key)
+
+    def _keep(self, places: Iterable[Place]) -> Generator[list[Any], Any, None]:
+        unknown = [place for place in dict.fromkeys(places) if place not in self._before]
+        if unknown:
+            found = yield [self._kinds.GetOp(*place) for place in unknown]
+            for place, item in zip(unknown, found, strict=True):
+                self._before.setdefault(place, item)
+
+    def _listed(self, op: Any) -> Generator[list[Any], Any, Any]:
+        """A search, or a listing of namespaces."""
+        if not self._own and not self._written:
+            (found,) = yield [op]
+            return found
+        if getattr(op, "query", None):
+            raise shared_state(
+                f"a {type(self._real).__name__} was written to and then searched by meaning, and what it "
+                "would find in a copy cannot be told"
+            )
+        from langgraph.store.memory import InMemoryStore
+
+        holder = InMemoryStore()
+        for item in (yield from self._everything(getattr(op, "namespace_prefix", ()))):
+            _data(holder)[item.namespace][item.key] = item
+        changed = {place: self._before[place] for place in self._written} | self._own
+        for (namespace, key), item in changed.items():
+            if item is None:
+                _data(holder)[namespace].pop(key, None)
+            else:
+                _data(holder)[namespace][key] = item
+        for namespace in [each for each, items in _data(holder).items() if not items]:
+            del _data(holder)[namespace]
+        return holder.batch([op])[0]
+
+    def _everything(self, prefix: tuple[str, ...]) -> Generator[list[Any], Any, list[Any]]:
+        items: list[Any] = []
+        while True:
+            (page,) = yield [self._kinds.SearchOp(prefix, None, _PAGE, len(items))]
+            items += page
+            if len(page) < _PAGE:
+                return items
+
+
+def _data(holder: Any) -> dict[tuple[str, ...], dict[str, Any]]:
+    return holder._data
+
+
+INTERCEPTIONS = (
+    Isolation(
+        module="langgraph.store.base",
+        owner="BaseStore",
+        state=current_state,
+        twins=TWINS,
+        overlay=_overlay,
+        overlaid=re.compile("a?(get|search|put|delete|list_namespaces|batch)"),
+        writes=re.compile("a?(put|delete|batch)"),
+        owns_born=in_memory,
+    ).interception,
+)

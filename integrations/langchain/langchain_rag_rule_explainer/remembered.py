@@ -1,0 +1,49 @@
+"""What LangChain's and LangGraph's own classes keep to themselves, and what their copies share."""
+
+import sys
+
+from langchain_core.caches import BaseCache
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.chat_history import BaseChatMessageHistory
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable
+from langchain_core.stores import BaseStore
+from langchain_core.vectorstores import VectorStore
+
+from rag_rule_explainer.wrapping.twins import Twins
+
+_SHARED = (
+    BaseCache,
+    BaseCallbackHandler,
+    BaseCallbackManager,
+    BaseChatMessageHistory,
+    BaseStore,
+    Embeddings,
+    Runnable,
+    VectorStore,
+)
+_LOADED_LATER = (
+    ("langgraph.store.base", "BaseStore"),
+    ("langchain_community.docstore.base", "Docstore"),
+)
+
+
+def _shared() -> tuple[type, ...]:
+    """Models and the like have no part in what is remembered; other things have copies of their own."""
+    later = (getattr(sys.modules.get(module), name, None) for module, name in _LOADED_LATER)
+    return (*_SHARED, *(each for each in later if isinstance(each, type)))
+
+
+TWINS = Twins(
+    trusted=(
+        "langchain_core",
+        "langchain_text_splitters",
+        "langchain_community.docstore.base",
+        "langchain_community.docstore.in_memory",
+        "langchain_community.vectorstores.faiss",
+        "langgraph.store.base",
+        "langgraph.store.memory",
+    ),
+    shares=_shared,
+    copied=("faiss",),
+)

@@ -1,0 +1,117 @@
+"""What is written to a vector store: each run writes to its own, and the store itself stays as it is.
+
+A store in memory has a twin in each run that writes to it. What is written to any other is held back,
+and what a search of it would then find, nobody can tell.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, cast
+from uuid import uuid4
+
+from rag_rule_explainer.wrapping.redirecting import Isolation, always, shared_state, untouched
+from rag_rule_explainer.wrapping.state import State
+
+from .ordinary import current_state
+from .remembered import TWINS
+from .stores import SEARCHES
+
+_VERBS = "add|delete|upsert|update|insert|remove|drop|clear|reset|put|write|merge|index"
+_WRITES = re.compile(rf"a?({_VERBS})(_(?!config|name|client|path|params|settings|type)\w+)?")
+_READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
+
+
+class HeldBack:
+    """Takes what is written to a store in one run, and keeps it from the store. A live one does not."""
+
+    def __init__(self, real: Any, state: State, key: Hashable) -> None:
+        self._real = real
+        self._live = state.live
+        self._after_live = state.first is not None and state.first.live
+        # Whether a live baseline searched the store after it had written to it.
+        self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
+        self._wrote = False
+
+    def attribute(self, name: str) -> Any:
+        """See ``Overlay``."""
+        with untouched():
+            found = getattr(self._real, name)
+        if not callable(found):
+            return found
+        if _READS.fullmatch(name):
+            return self._reading(name, found)
+        return found if self._live and self._written() else self._holding(name)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """See ``Overlay``: methods are not set."""
+        with untouched():
+            setattr(self._real, name, value)
+
+    def _reading(self, name: str, found: Any) -> Any:
+        if self._wrote and self._live:
+            self._searched.append(True)
+        elif self._wrote:
+            raise self._refusal()
+        elif self._after_live and not SEARCHES.fullmatch(name):  # searches are served
+            raise shared_state(
+                f"a {type(self._real).__name__} holds what the first run wrote, and cannot be copied"
+            )
+        return found
+
+    def _written(self) -> bool:
+        self._wrote = True
+        return True
+
+    def _holding(self, name: str) -> Callable[..., Any]:
+        def hold(*args: Any, **kwargs: Any) -> Any:
+            if self._searched:
+                raise self._refusal()
+            self._written()
+            return _result(name, args, kwargs)
+
+        async def ahold(*args: Any, **kwargs: Any) -> Any:
+            return hold(*args, **kwargs)
+
+        return ahold if _is_async(name) else hold
+
+    def _refusal(self) -> Exception:
+        return shared_state(
+            f"the application wrote to a {type(self._real).__name__} and then searched it in the same "
+            "run; what is written there while it is explained is held back, because that store cannot be "
+            "copied",
+            "Let it write to a store in memory that is made in the run while it is explained, such as "
+            "InMemoryVectorStore",
+        )
+
+
+def _is_async(name: str) -> bool:
+    return re.fullmatch(rf"a({_VERBS})(_\w+)?", name) is not None
+
+
+def _result(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a store says of what it was told to do: the ids, or that it is done."""
+    if not re.match("a?(add|upsert|insert)", name):
+        return True
+    items: Any = args[0] if args else next(iter(kwargs.values()), ())
+    one = isinstance(items, (str, bytes)) or not isinstance(items, Iterable)
+    each = [cast("Any", items)] if one else list(cast("Iterable[Any]", items))
+    given = cast("Sequence[str] | None", kwargs.get("ids"))
+    ids = list(given) if given else [getattr(item, "id", None) or str(uuid4()) for item in each]
+    return {"succeeded": ids, "failed": []} if "upsert" in name else ids
+
+
+INTERCEPTIONS = (
+    Isolation(
+        module="langchain_core.vectorstores.base",
+        owner="VectorStore",
+        state=current_state,
+        twins=TWINS,
+        overlay=HeldBack,
+        overlaid=re.compile(f"{_WRITES.pattern}|{_READS.pattern}"),
+        writes=_WRITES,
+        wakes=_WRITES,
+        stays=re.compile(f"{SEARCHES.pattern}|as_retriever"),
+        owns_born=always,
+        aside=True,
+    ).interception,
+)

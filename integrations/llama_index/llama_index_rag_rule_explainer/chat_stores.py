@@ -1,0 +1,230 @@
+"""Chat stores: every run finds the conversations as they were, and keeps to itself what it adds.
+
+``SimpleChatStore`` keeps its messages in an attribute, of which each run has its own. Of any other, the
+messages of a key are read once, and all uses are carried out on copies of those. ``AsyncDBChatStore``, on
+which ``Memory`` is built, also tells active messages from archived ones.
+"""
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeAlias
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.storage.chat_store import SimpleChatStore
+from llama_index.core.storage.chat_store.base_db import MessageStatus
+from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
+
+from rag_rule_explainer import StateShared
+from rag_rule_explainer.wrapping.attributes import born, data_copy, not_carried_over, place_of
+from rag_rule_explainer.wrapping.isolating import MADE, Real, Use, arguments
+from rag_rule_explainer.wrapping.participation import refused
+from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import State
+
+from .uses import replacing, same
+
+Message: TypeAlias = tuple[ChatMessage, MessageStatus]
+
+
+@dataclass(slots=True, eq=False)
+class Conversations:
+    """Messages by key, each with its status."""
+
+    of: dict[str, list[Message]] = field(default_factory=dict[str, list[Message]])
+
+    def put(self, key: str, messages: list[Message]) -> list[Message]:
+        """Copies of the messages, under a key that may be there already."""
+        return self.of.setdefault(key, copied(messages))
+
+
+def copied(messages: Any) -> Any:
+    """Messages of which nobody else has the same ones."""
+    return data_copy(messages, (ChatMessage,))
+
+
+def _async_form(name: str) -> str:
+    return "async_add_message" if name == "add_message" else f"a{name}"
+
+
+def _of_any(name: str, method: Any) -> Any:
+    if name == "__init__":
+        return born(method, outside=True)
+    is_async = name.startswith("a") and name != "add_message"
+    plain = name.removeprefix("async_" if name.startswith("async_") else "a") if is_async else name
+    return replacing(_using, is_async=is_async, plain=plain, twin=_async_form, inside=_is_simple)(method)
+
+
+def _of_a_database(name: str, method: Any) -> Any:
+    if name == "__init__":
+        return born(method, outside=True)
+    return replacing(_using_database, is_async=True, plain=name, twin=same, inside=_is_in_memory)(method)
+
+
+def _is_simple(store: object) -> bool:
+    return isinstance(store, SimpleChatStore)
+
+
+def _is_in_memory(store: object) -> bool:
+    """True for the store of a ``Memory`` that was given no database."""
+    if not isinstance(store, SQLAlchemyChatStore):
+        return False
+    engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
+    uri = store.async_database_uri if engine is None else str(getattr(engine, "url", ""))
+    return uri in ("sqlite+aiosqlite:///:memory:", "sqlite+aiosqlite://")
+
+
+def _using(
+    state: State, store: Any, name: str, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Use:
+    not_carried_over(state, store)
+    if state.live or isinstance(store, SimpleChatStore):
+        if not isinstance(store, SimpleChatStore) and name not in ("get_keys", "persist"):
+            yield from _first(state, store, arguments(method, store, *args, **kwargs)["key"])
+        held_back = name == "persist" and not state.live
+        return None if held_back else (yield MADE)
+    if name == "persist":
+        return None
+    if name == "get_keys":
+        return (yield from _keys(state, store))
+    given = arguments(method, store, *args, **kwargs)
+    messages = [message for message, _ in (yield from _own(state, store, given["key"]))]
+    result = _done(name, messages, given)
+    if name != "get_messages":
+        own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
+        own.of[given["key"]] = _active(messages)
+    return result
+
+
+def _done(name: str, messages: list[ChatMessage], given: dict[str, Any]) -> Any:
+    """What a method of a chat store does to the messages of its key, and returns."""
+    if name == "get_messages":
+        return copied(messages)
+    if name == "set_messages":
+        messages[:] = given["messages"]
+    elif name == "add_message":
+        place = given.get("idx")
+        messages.insert(len(messages) if place is None else place, given["message"])
+    elif name == "delete_messages":
+        deleted, messages[:] = list(messages), []
+        return deleted or None
+    elif name == "delete_message":
+        return messages.pop(given["idx"]) if given["idx"] < len(messages) else None
+    elif messages:
+        return messages.pop()
+    return None
+
+
+def _using_database(
+    state: State, store: Any, name: str, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Use:
+    not_carried_over(state, store)
+    if name == "get_keys":
+        return (yield MADE) if state.live else (yield from _keys(state, store))
+    given = arguments(method, store, *args, **kwargs)
+    key: str = given["key"]
+    if state.live:
+        yield from _first(state, store, key, statuses=True)
+        return (yield MADE)
+    messages = yield from _own(state, store, key, statuses=True)
+    if name == "delete_message":
+        told = f"{type(store).__name__}.delete_message names a row of the real store"
+        raise refused(StateShared(told))
+    return _done_in_database(name, messages, given)
+
+
+def _done_in_database(name: str, messages: list[Message], given: dict[str, Any]) -> Any:
+    status: MessageStatus | None = given.get("status")
+    if name in ("get_messages", "count_messages"):
+        found = [message for message, its in messages if status in (None, its)]
+        if name == "count_messages":
+            return len(found)
+        start, limit = given.get("offset") or 0, given.get("limit")
+        return copied(list(islice(found, start, None if limit is None else start + limit)))
+    if name in ("delete_oldest_messages", "archive_oldest_messages"):
+        active = [each for each in messages if each[1] == MessageStatus.ACTIVE][: given["n"]]
+        for each in active:
+            place = next(place for place, other in enumerate(messages) if other is each)
+            messages[place : place + 1] = (
+                [(each[0], MessageStatus.ARCHIVED)] if name.startswith("archive") else []
+            )
+        return [message for message, _ in active]
+    if name == "delete_messages":
+        messages[:] = [each for each in messages if status not in (None, each[1])]
+        return None
+    if name == "set_messages":
+        messages.clear()
+    put = [given["message"]] if name == "add_message" else given["messages"]
+    messages.extend((message, status or MessageStatus.ACTIVE) for message in copied(list(put)))
+    return None
+
+
+def _own(
+    state: State, store: Any, key: str, *, statuses: bool = False
+) -> Generator[Real, Any, list[Message]]:
+    """The messages of a key that this run sees, to be changed by it alone."""
+    own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
+    if key not in own.of:
+        own.put(key, (yield from _first(state, store, key, statuses=statuses)))
+    return own.of[key]
+
+
+def _first(
+    state: State, store: Any, key: str, *, statuses: bool = False
+) -> Generator[Real, Any, list[Message]]:
+    """What was said under a key before the first run."""
+    before: Conversations = state.kept(("chats", place_of(state, store)), Conversations)
+    if key not in before.of:
+        if statuses:
+            archived = yield Real("get_messages", (key, MessageStatus.ARCHIVED))
+            found = _merged(archived, (yield Real("get_messages", (key, None))))
+        else:
+            found = _active((yield Real("get_messages", (key,))))
+        before.put(key, found)
+        # Answers depend on it.
+        said = [message.model_dump(mode="json") for message, _ in before.of[key]]
+        state.before.setdefault(("chats", place_of(state, store), key), said)
+    return before.of[key]
+
+
+def _active(messages: list[ChatMessage]) -> list[Message]:
+    return [(message, MessageStatus.ACTIVE) for message in messages]
+
+
+def _merged(archived: list[ChatMessage], every: list[ChatMessage]) -> list[Message]:
+    """All messages in their order, with the status under which each was found."""
+    left, merged = list(archived), list[Message]()
+    for message in every:
+        if left and left[0] == message:
+            left.pop(0)
+            merged.append((message, MessageStatus.ARCHIVED))
+        else:
+            merged.append((message, MessageStatus.ACTIVE))
+    return merged
+
+
+def _keys(state: State, store: Any) -> Generator[Real, Any, list[str]]:
+    found: list[str] = yield Real("get_keys")
+    before: Conversations = state.kept(("chats", place_of(state, store)), Conversations)
+    own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
+    seen = {**before.of, **own.of}
+    return [
+        *(key for key in found if seen.get(key, True)),
+        *(key for key, messages in seen.items() if messages and key not in found),
+    ]
+
+
+_ANY = re.compile(
+    "__init__|persist|a?(set_messages|get_messages|delete_messages|delete_message|delete_last_message|get_keys)"
+    "|(async_)?add_message"
+)
+_DATABASE = re.compile(
+    "__init__|(get|count|add|set|delete)_messages|(add|delete)_message|(delete|archive)_oldest_messages|get_keys"
+)
+STORE = ("llama_index.core.storage.chat_store.base", "BaseChatStore")
+DATABASE = ("llama_index.core.storage.chat_store.base_db", "AsyncDBChatStore")
+INTERCEPTIONS = (
+    Interception(*STORE, _ANY, _of_any, added=("__init__",)),
+    Interception(*DATABASE, _DATABASE, _of_a_database, added=("__init__",)),
+)

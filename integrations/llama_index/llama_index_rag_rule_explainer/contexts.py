@@ -1,0 +1,120 @@
+"""Contexts of workflows: every run finds what was in one before the first run, and keeps its own.
+
+The context stays the same object wherever the application keeps it; inside a run on copies, its
+attributes are those of a context that was restored for that run.
+"""
+
+import re
+import warnings
+from functools import wraps
+from typing import Any
+
+from llama_index.core.workflow import Context
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.wrapping.attributes import ADDED, born
+from rag_rule_explainer.wrapping.isolating import current_state, reading_real
+from rag_rule_explainer.wrapping.participation import refused
+from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import Same, State
+from rag_rule_explainer.wrapping.trying import at_once
+
+
+def _wrapping(name: str, method: Any) -> Any:
+    if name == "__init__":
+        return born(method)
+    return {"__getattribute__": _getting, "__setattr__": _setting, "__delattr__": _deleting}[name](method)
+
+
+def _getting(method: Any) -> Any:
+    @wraps(method)
+    def get(context: Any, name: str) -> Any:
+        # What is not in a context itself, such as its methods, all runs have in common.
+        held = object.__getattribute__(context, "__dict__")
+        own = _own(context) if name in held else None
+        return method(context, name) if own is None else own[name]
+
+    return get
+
+
+def _setting(method: Any) -> Any:
+    @wraps(method)
+    def set_(context: Any, name: str, value: Any) -> None:
+        if not object.__getattribute__(context, "__dict__"):
+            # Some are made without an ``__init__``.
+            state = current_state()
+            if state is not None:
+                state.note_birth(context)
+        own = _own(context)
+        if own is None:
+            method(context, name, value)
+        else:
+            own[name] = value
+
+    return set_
+
+
+def _deleting(method: Any) -> Any:
+    @wraps(method)
+    def delete(context: Any, name: str) -> None:
+        own = _own(context)
+        if own is None:
+            method(context, name)
+        else:
+            own.pop(name)
+
+    return delete
+
+
+def _own(context: Any) -> dict[str, Any] | None:
+    """The attributes that this run has instead, or None where it has the real ones."""
+    state = current_state()
+    if state is None or state.bore(context):
+        return None
+    key = "context", Same(context)
+    if key not in state.before:
+        state.read(key, lambda: _taken(context))
+    if state.live:
+        return None
+    own = state.own(key, lambda: _restored(state, context))
+    return object.__getattribute__(own, "__dict__")
+
+
+def _taken(context: Any) -> dict[str, Any]:
+    try:
+        # That an agent's memory is left out is known, and made good below.
+        with reading_real(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return context.to_dict()
+    except Exception as error:
+        raise _not_copied(error) from error
+
+
+def _restored(state: State, context: Any) -> Any:
+    before = state.read(("context", Same(context)), dict)
+    try:
+        with reading_real():
+            # Asking for what is not there would begin a store.
+            found = at_once(context.store.get("memory", default=None)) if before.get("state") else None
+            workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public way
+        own: Any = Context.from_dict(workflow, before)
+        state.note_birth(own)
+        if found is not None:
+            at_once(own.store.set("memory", found))
+    except Exception as error:
+        raise _not_copied(error) from error
+    return own
+
+
+def _not_copied(error: Exception) -> InvalidInput:
+    told = (
+        "the workflow's ctx cannot be copied, and replays must not write to it: pass a function "
+        f"that makes the workflow, and its memory as memory=: {type(error).__name__}: {error}"
+    )
+    failure = InvalidInput(told)
+    refused(failure)
+    return failure
+
+
+CONTEXT = ("workflows.context.context", "Context")
+INTERCEPTIONS = (Interception(*CONTEXT, re.compile("__init__"), _wrapping, added=ADDED),)

@@ -1,0 +1,146 @@
+"""Key-value stores, which document stores, index stores and caches are built on.
+
+A run finds every key as it was when the first run came to it, and keeps what it puts to itself. This
+holds for stores in memory and for any other.
+"""
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from llama_index.core.storage.kvstore.types import MutableMappingKVStore
+
+from rag_rule_explainer import StateShared
+from rag_rule_explainer.wrapping.attributes import born, data_copy, place_of
+from rag_rule_explainer.wrapping.isolating import MADE, Real, Use, arguments
+from rag_rule_explainer.wrapping.participation import refused
+from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import State
+
+from .uses import replacing, with_a
+
+Key: TypeAlias = tuple[str, str]
+"""Collection and key."""
+
+
+@dataclass(slots=True, eq=False)
+class Before:
+    """What was there when the first run came to it: single keys, and whole collections."""
+
+    values: dict[Key, Any] = field(default_factory=dict[Key, Any])
+    collections: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+
+
+def _wrapping(name: str, method: Any) -> Any:
+    if name == "__init__":
+        return born(method, outside=True)
+    is_async = name in ("aput", "aput_all", "aget", "aget_all", "adelete")
+    plain = name.removeprefix("a") if is_async else name
+    return replacing(_using, is_async=is_async, plain=plain, twin=with_a, inside=_is_inside)(method)
+
+
+def _using(
+    state: State, store: Any, name: str, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Use:
+    key = "key-values", place_of(state, store)
+    before: Before = state.kept(key, Before)
+    # What this run has put, by collection and key; None for what it has deleted.
+    own: dict[Key, Any] = state.own(key, dict)
+    if name in ("persist", "to_dict"):
+        return (yield from _whole(state, store, name, own))
+    given = arguments(method, store, *args, **kwargs)
+    collection: str = given["collection"]
+    if state.live:
+        yield from _noted(store, before, name, given)
+        return (yield MADE)
+    if name == "get_all":
+        return (yield from _all(store, before, own, collection))
+    if name in ("put", "put_all"):
+        pairs = given["kv_pairs"] if name == "put_all" else [(given["key"], given["val"])]
+        own.update({(collection, key): data_copy(value) for key, value in pairs})
+        return None
+    place: Key = collection, given["key"]
+    found = own[place] if place in own else (yield from _one(store, before, place))
+    if name == "get":
+        return data_copy(found)
+    own[place] = None
+    return found is not None
+
+
+def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
+    if state.live:
+        return (yield MADE)
+    if name == "persist":
+        return None  # a file would be left behind
+    if own:
+        told = f"{type(store).__name__}.to_dict was called after something had been put there"
+        raise refused(StateShared(told))
+    return (yield MADE)
+
+
+def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
+    """What is there before a run on the real store goes on."""
+    collection = given["collection"]
+    if name == "get_all":
+        yield from _everything(store, before, collection)
+        return
+    keys = [key for key, _ in given["kv_pairs"]] if name == "put_all" else [given["key"]]
+    for key in keys:
+        yield from _one(store, before, (collection, key))
+
+
+def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]:
+    """What a key had before."""
+    collection, key = place
+    if collection in before.collections:
+        return before.collections[collection].get(key)
+    if place not in before.values:
+        found = None if _is_missing(store, collection) else (yield Real("get", (key, collection)))
+        before.values.setdefault(place, data_copy(found))
+    return before.values[place]
+
+
+def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
+    """What a collection had before."""
+    if collection not in before.collections:
+        found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
+        every = data_copy(dict(found))
+        for (where, key), value in list(before.values.items()):
+            if where == collection:
+                _put(every, key, value)
+        before.collections.setdefault(collection, every)
+    return before.collections[collection]
+
+
+def _all(
+    store: object, before: Before, own: dict[Key, Any], collection: str
+) -> Generator[Real, Any, dict[str, Any]]:
+    every: dict[str, Any] = data_copy((yield from _everything(store, before, collection)))
+    for (where, key), value in list(own.items()):
+        if where == collection:
+            _put(every, key, data_copy(value))
+    return every
+
+
+def _put(every: dict[str, Any], key: str, value: Any) -> None:
+    if value is None:
+        every.pop(key, None)
+    else:
+        every[key] = value
+
+
+def _is_inside(store: object) -> bool:
+    return isinstance(store, MutableMappingKVStore)
+
+
+def _is_missing(store: object, collection: str) -> bool:
+    """True where reading would begin a collection that is not there."""
+    if not isinstance(store, MutableMappingKVStore):
+        return False
+    return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way
+
+
+STORE = ("llama_index.core.storage.kvstore.types", "BaseKVStore")
+_USES = re.compile("__init__|a?(get|get_all|put|put_all|delete)|persist|to_dict")
+INTERCEPTIONS = (Interception(*STORE, _USES, _wrapping, added=("__init__",)),)

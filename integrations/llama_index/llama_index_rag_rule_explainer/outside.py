@@ -1,0 +1,185 @@
+"""Writes to what lies outside of the process, or may: a run on copies does not make them.
+
+Which of its later reads such a write would have changed, nobody knows; so a run that reads there after a
+write raises StateShared. What was read before the first write is given again.
+"""
+
+import re
+from typing import Any, NamedTuple, TypeAlias
+
+from llama_index.core.graph_stores import SimpleGraphStore, SimplePropertyGraphStore
+from llama_index.core.memory.memory_blocks import (
+    FactExtractionMemoryBlock,
+    StaticMemoryBlock,
+    VectorMemoryBlock,
+)
+from llama_index.core.storage.docstore.keyval_docstore import KVDocumentStore
+from llama_index.core.storage.index_store.keyval_index_store import KVIndexStore
+from llama_index.core.vector_stores import SimpleVectorStore
+
+from rag_rule_explainer import StateShared
+from rag_rule_explainer.wrapping.attributes import born
+from rag_rule_explainer.wrapping.copying import copied, described
+from rag_rule_explainer.wrapping.isolating import MADE, Use, arguments
+from rag_rule_explainer.wrapping.participation import refused
+from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.wrapping.state import Same, State
+
+from .uses import replacing, with_a
+
+InProcess: TypeAlias = tuple[type, ...]
+
+
+class Outside(NamedTuple):
+    """A root class. ``inside``: its subclasses that are isolated by what they consist of; ``writes`` and
+    ``reads``: sync names; ``others``: async names that are not those with an "a" before them.
+    ``is_protocol``: its ``__init__`` is Python's own, which is to stay."""
+
+    module: str
+    owner: str
+    inside: InProcess
+    writes: str
+    reads: str = "(?!)"
+    others: str = "(?!)"
+    only_async: bool = False
+    is_protocol: bool = False
+
+    def interception(self) -> Interception:
+        """What is replaced."""
+        sync = f"{self.writes}|{self.reads}|persist"
+        asynchronous = f"a({self.writes}|{self.reads})|{self.others}"
+        added = () if self.is_protocol else ("__init__",)
+        told = [*added, *([] if self.only_async else [sync]), asynchronous]
+        return Interception(
+            self.module, self.owner, re.compile("|".join(told)), self._wrapping, added=added
+        )
+
+    def _wrapping(self, name: str, method: Any) -> Any:
+        if name == "__init__":
+            return born(method)
+        is_async = bool(re.fullmatch(f"a({self.writes}|{self.reads})|{self.others}", name)) and not (
+            not self.only_async and re.fullmatch(f"{self.writes}|{self.reads}", name)
+        )
+        return replacing(self._using, is_async=is_async, plain=name, twin=with_a)(method)
+
+    def _using(
+        self,
+        state: State,
+        thing: Any,
+        name: str,
+        method: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Use:
+        if not re.fullmatch(f"a?({self.reads})|persist", name):
+            state.note_write(thing)
+        if isinstance(thing, self.inside):
+            return None if name == "persist" and not state.live else (yield MADE)
+        if re.fullmatch(f"a?({self.reads})", name):
+            return (yield from self._read(state, thing, name, (args, kwargs)))
+        if state.live:
+            state.aside[_written(thing)] = True
+            return (yield MADE)
+        state.own(_written(thing), object)
+        return _as_if(name, arguments(method, thing, *args, **kwargs))
+
+    def _read(self, state: State, thing: Any, name: str, given: object) -> Use:
+        # What the first run read before it wrote, others may read again.
+        key, written = ("outside", Same(thing), name, described(given)), _written(thing)
+        if not state.live and not state.has(written) and key in state.aside:
+            return copied(state.aside[key])
+        refuse_after_writing(state, thing)
+        found = yield MADE
+        if written not in state.aside:
+            state.kept(key, lambda: copied(found))
+        return found
+
+
+def refuse_after_writing(state: State, thing: object) -> None:
+    """Raises StateShared where this run, or the live one before it, has written to a thing outside."""
+    if state.has(_written(thing)) or (not state.live and _written(thing) in state.aside):
+        raise refused(
+            StateShared(
+                f"it wrote to a {type(thing).__name__} and read from it afterwards, and what is written "
+                "there cannot be kept apart",
+                f"{StateShared.WAYS_OUT}; if it is on a server, let the application make one in memory "
+                "in its run instead",
+            )
+        )
+
+
+def searching(name: str, method: Any) -> Any:
+    """The ``query`` of a vector store, which is not to be made after a write that was held back."""
+
+    def using(state: State, store: Any, *_: Any) -> Use:
+        if not isinstance(store, SimpleVectorStore):
+            refuse_after_writing(state, store)
+        return (yield MADE)
+
+    return replacing(using, is_async=name.startswith("a"), plain=name, twin=with_a)(method)
+
+
+def _written(thing: object) -> tuple[str, Same]:
+    return "written", Same(thing)
+
+
+def _as_if(name: str, given: dict[str, Any]) -> Any:
+    """What a write returns that is not made."""
+    nodes = given.get("nodes")
+    return [node.node_id for node in nodes] if name in ("add", "async_add") and nodes else None
+
+
+_OF_DOCUMENTS = (
+    "get_document|document_exists|get_document_hash|get_all_document_hashes|get_(all_)?ref_doc_info"
+    "|get_nodes?|get_node_dict"
+)
+OUTSIDE = (
+    Outside(
+        "llama_index.core.vector_stores.types",
+        "BasePydanticVectorStore",
+        (SimpleVectorStore,),
+        "add|delete|delete_nodes|clear",
+        "get_nodes",
+        "async_add",
+    ),
+    Outside(
+        "llama_index.core.storage.docstore.types",
+        "BaseDocumentStore",
+        (KVDocumentStore,),
+        "add_documents|delete_document|delete_ref_doc|set_document_hash(es)?",
+        _OF_DOCUMENTS,
+        "async_add_documents",
+    ),
+    Outside(
+        "llama_index.core.storage.index_store.types",
+        "BaseIndexStore",
+        (KVIndexStore,),
+        "add_index_struct|delete_index_struct",
+        "index_structs|get_index_struct",
+        "async_add_index_struct|async_index_structs",
+    ),
+    Outside(
+        "llama_index.core.graph_stores.types",
+        "PropertyGraphStore",
+        (SimplePropertyGraphStore,),
+        "upsert_nodes|upsert_relations|upsert_llama_nodes|delete|delete_llama_nodes",
+        "get|get_triplets|get_rel_map|get_llama_nodes|structured_query|vector_query|get_schema(_str)?",
+    ),
+    Outside(
+        "llama_index.core.graph_stores.types",
+        "GraphStore",
+        (SimpleGraphStore,),
+        "upsert_triplet|delete",
+        "get|get_rel_map|query",
+        is_protocol=True,
+    ),
+    Outside(
+        "llama_index.core.memory.memory",
+        "BaseMemoryBlock",
+        (FactExtractionMemoryBlock, StaticMemoryBlock, VectorMemoryBlock),
+        "put",
+        "get",
+        only_async=True,
+    ),
+)
+INTERCEPTIONS = tuple(each.interception() for each in OUTSIDE)

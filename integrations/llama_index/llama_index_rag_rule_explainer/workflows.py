@@ -1,0 +1,142 @@
+"""This room runs workflows: it knows what they are given, and passes on what they tell meanwhile."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, cast
+
+from llama_index.core.agent.workflow import AgentWorkflow
+from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
+from llama_index.core.workflow import Workflow
+from llama_index.core.workflow.events import Event, InputRequiredEvent, StartEvent, StopEvent
+
+from rag_rule_explainer import BaselineFailed, InvalidInput
+
+from .reading import QUESTION_KEYS
+
+_ASKS_A_HUMAN = (
+    "the workflow {workflow} asks a human (InputRequiredEvent) and waits for an answer, so it cannot be "
+    "replayed as it is. Pass a function that answers it: async def answered(question): handler = "
+    "workflow.run(query=question), then for each InputRequiredEvent of handler.stream_events(): "
+    "handler.ctx.send_event(HumanResponseEvent(response='...')), and return await handler"
+)
+_END = object()
+telling: ContextVar[Callable[[Event], None] | None] = ContextVar("telling", default=None)
+"""Who is told the events of the run of a workflow in this context."""
+
+
+async def result_of(workflow: Workflow, given: Any) -> Any:
+    """Returns the result of one run. Raises BaselineFailed as soon as it asks a human: nobody answers."""
+    handler = workflow.run(**arguments(workflow, given))
+    told = telling.get()
+
+    async def listen() -> bool:
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                return True
+            if told is not None:
+                told(event)
+        return False
+
+    # A run that fails may leave its stream open.
+    listening, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
+    try:
+        await asyncio.wait((listening, running), return_when=asyncio.FIRST_COMPLETED)
+        if listening.done() and listening.exception() is None and listening.result():
+            await handler.cancel_run()
+            raise BaselineFailed(_ASKS_A_HUMAN.format(workflow=type(workflow).__name__))
+        return await running
+    finally:
+        for task in (listening, running):
+            task.cancel()
+        await asyncio.wait((listening, running))
+
+
+async def _awaited(handler: Any) -> Any:
+    return await handler
+
+
+def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
+    """Returns what its ``run`` is given by name. Raises InvalidInput where a question has several places
+    to go, or none."""
+    if isinstance(given, Mapping):
+        return dict(cast("Mapping[str, Any]", given))
+    if isinstance(given, StartEvent):
+        return {"start_event": given}
+    if isinstance(workflow, (BaseWorkflowAgent, AgentWorkflow)):
+        return {"user_msg": given}
+    starts: Any = getattr(workflow, "start_event_class", StartEvent)
+    wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
+    if len(starts.model_fields) == 1 or len(wanted) == 1:
+        return {next(iter(wanted or starts.model_fields)): given}
+    # A plain StartEvent has no fields: its steps say what they read of it.
+    read = _names_read_by(type(workflow))
+    keys = [name for name in QUESTION_KEYS if name in (read or starts.model_fields)]
+    if len(keys) == 1 and not wanted:
+        return {keys[0]: given}
+    raise InvalidInput(
+        f"the workflow {type(workflow).__name__} may be started in more than one way; pass the "
+        "arguments of its run() as a dict, such as {'query': '...'} (--input-key or --input)"
+    )
+
+
+def _names_read_by(kind: type[Workflow]) -> set[str]:
+    """The attributes and keys that its first steps read, of whatever has them."""
+    names: set[str] = set()
+    for owner in kind.__mro__[: kind.__mro__.index(Workflow)]:
+        for member in vars(owner).values():
+            function = inspect.unwrap(member) if callable(member) else None
+            code = getattr(function, "__code__", None)
+            if isinstance(code, CodeType) and _is_first(function):
+                names |= {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
+    return names
+
+
+def _is_first(function: Any) -> bool:
+    """True iff it is given a StartEvent."""
+    hints = getattr(function, "__annotations__", {}).values()
+    return any(
+        (isinstance(hint, type) and issubclass(hint, StartEvent))
+        or (isinstance(hint, str) and "StartEvent" in hint)
+        for hint in hints
+    )
+
+
+@dataclass(slots=True, eq=False)
+class ExplainedRun:
+    """A run of an explained workflow: awaited, it is the result with its rules; its events come as
+    ever."""
+
+    task: "asyncio.Task[Any]"
+    events: "asyncio.Queue[Any]"
+
+    @classmethod
+    def of(cls, run: Callable[[], Any]) -> "ExplainedRun":
+        """Begins a run on the caller's loop."""
+        events: asyncio.Queue[Any] = asyncio.Queue()
+
+        def tell(event: Event) -> None:
+            events.put_nowait(event)
+            if isinstance(event, StopEvent):
+                # What runs after the first one in this context is a replay.
+                events.put_nowait(_END)
+
+        async def told() -> Any:
+            telling.set(tell)
+            try:
+                return await run()
+            finally:
+                events.put_nowait(_END)
+
+        return cls(asyncio.create_task(told()), events)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self.task.__await__()
+
+    async def stream_events(self) -> AsyncGenerator[Event, None]:
+        """Yields the events of the run that is explained, and none of its replays'."""
+        while (event := await self.events.get()) is not _END:
+            yield event

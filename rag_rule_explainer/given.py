@@ -1,0 +1,83 @@
+"""What callers give as a source, taken apart by its shape: a text, a dict, or a framework's document.
+
+No framework is imported for it: LangChain's documents have a ``page_content``, LlamaIndex's nodes a
+``get_content``, and a node with a score has its node inside.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+_TEXT_KEYS = ("text", "page_content", "content")
+_ID_KEYS = ("id", "id_", "node_id", "doc_id")
+NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
+"""Keys of metadata that name a document, the best first."""
+_MADE_UP = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+class Given(NamedTuple):
+    """What was found in it. ``id``: None where it has none, or only one that a framework made up."""
+
+    text: Any
+    id: Any
+    metadata: Mapping[str, Any]
+
+
+def taken_apart(given: object) -> Given | None:
+    """Returns what a text, a dict or a document holds; None for anything else."""
+    if isinstance(given, str):
+        return Given(given, None, {})
+    if isinstance(given, Mapping):
+        return _of_mapping(cast("Mapping[str, Any]", given))
+    inside: object = getattr(given, "node", given)
+    text = _text_of(inside)
+    if text is None:
+        return None
+    held: object = getattr(inside, "metadata", None)
+    metadata = dict(cast("Mapping[str, Any]", held)) if isinstance(held, Mapping) else {}
+    return Given(text, _first(lambda key: getattr(inside, key, None), _ID_KEYS), metadata)
+
+
+def names(given: Sequence[Given]) -> list[Any]:
+    """Returns a name for each: its id, else what its metadata names it, if no other is named so, else D
+    and its place."""
+    told = [_named_by(each.metadata) if each.id is None else None for each in given]
+    used = Counter([*told, *(each.id for each in given if isinstance(each.id, str))])
+    return [
+        each.id if each.id is not None else name if name and used[name] == 1 else f"D{place}"
+        for place, (each, name) in enumerate(zip(given, told, strict=True), start=1)
+    ]
+
+
+def _of_mapping(given: Mapping[str, Any]) -> Given | None:
+    key = next((key for key in _TEXT_KEYS if key in given), None)
+    if key is None:
+        return None
+    held = given.get("metadata")
+    inside: Mapping[str, Any] = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
+    beside = {name: value for name, value in given.items() if name not in {key, "metadata", *_ID_KEYS}}
+    return Given(given[key], _first(given.get, _ID_KEYS), {**beside, **inside})
+
+
+def _text_of(document: object) -> Any:
+    content = getattr(document, "page_content", None)
+    if content is not None:
+        return content
+    get_content: object = getattr(document, "get_content", None)
+    return get_content() if callable(get_content) else getattr(document, "text", None)
+
+
+def _first(get: Callable[[str], Any], keys: Iterable[str]) -> Any:
+    found = (get(key) for key in keys)
+    return next((each for each in found if each is not None and not is_made_up(each)), None)
+
+
+def is_made_up(identity: object) -> bool:
+    """Returns True iff an id is a UUID, which tells a reader nothing."""
+    return isinstance(identity, str) and _MADE_UP.fullmatch(identity) is not None
+
+
+def _named_by(metadata: Mapping[str, Any]) -> str | None:
+    told = (metadata.get(key) for key in NAMING_METADATA)
+    return next((each for each in told if isinstance(each, str) and each.strip()), None)

@@ -1,0 +1,300 @@
+"""This room decides whether a model's reply is whole, by the reason that is given for its end.
+
+    as providers write it                                        the reply
+    stop, end_turn, STOP_SEQUENCE, eos, COMPLETE, completed ...   is whole
+    tool_calls, tool_use, function_call                           calls a tool: a step, no answer
+    length, max_tokens, max_output_tokens ...                     was cut off at its length limit
+    content_filter, SAFETY, RECITATION, guardrail_intervened ...  was cut off, or held back, by a filter
+    refusal                                                       refuses to answer
+    incomplete, error, pause_turn, MALFORMED_FUNCTION_CALL ...    ended before its end
+    none at all, from who always gives one                        is half: the connection broke
+    anything else                                                 is not known to be whole
+
+Only the first two are answers. Case and separators do not matter: ``FinishReason.MAX_TOKENS`` is
+``max-tokens``. Gemini's older clients give numbers, and streams whose chunks each give the reason give
+``STOPSTOP`` in the end.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import lru_cache
+from typing import Any, cast
+
+from ..errors import InvalidInput
+from ..printable import printable, shortened
+
+EMPTY = "a model reply was empty"
+AT_LENGTH = "a model reply was cut off at its length limit"
+CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
+HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
+CALLS = "the last model reply calls a tool, where an answer was due"
+"""What may be wrong with replies. Models do not write the same every time, so that even one that was cut
+off may be whole when it is asked again."""
+
+ANY = "*"
+"""Accepts reasons that nobody knows."""
+_LONGEST = 80
+
+
+class Ending(IntEnum):
+    """An Ending is what a reason says of its reply; the worst come last."""
+
+    UNSAID = 0
+    WHOLE = 1
+    CALLS = 2
+    UNKNOWN = 3
+    UNFINISHED = 4
+    LENGTH = 5
+    FILTERED = 6
+    REFUSED = 7
+
+
+_WORDS: Mapping[Ending, str] = {
+    Ending.UNSAID: "none null unspecified",
+    Ending.WHOLE: """stop stopsequence stopsequences stopword stopwords stopbefore endturn endofturn
+        endoftext endtoken end eos eostoken eot complete completed finish finished done normal
+        alternativestatusfinal""",
+    Ending.CALLS: "toolcall toolcalls tooluse functioncall functioncalls",
+    Ending.UNFINISHED: """incomplete inprogress queued pauseturn paused failed error errorlimit timeout
+        timelimit cancel cancelled canceled usercancel abort aborted interrupted notfinished other
+        imageother noimage language malformedfunctioncall malformedtooluse malformedmodeloutput
+        malformedresponse unexpectedtoolcall toomanytoolcalls missingthoughtsignature
+        insufficientsystemresource networkerror""",
+    Ending.LENGTH: """length maxtokens maximumtokens maxoutput maxoutputtokens maxcompletiontokens
+        maxnewtokens maxlen maxlength modellength maxcontext tokenlimit truncated
+        modelcontextwindowexceeded alternativestatustruncatedfinal""",
+    Ending.FILTERED: """contentfilter contentfiltered filtered moderation safety imagesafety recitation
+        imagerecitation blocklist blocked prohibitedcontent imageprohibitedcontent spii modelarmor
+        jailbreak blacklist sensitive alternativestatuscontentfilter errortoxic guardrail
+        guardrails guardrailintervened intervened""",
+    Ending.REFUSED: "refusal refused",
+}
+_KNOWN = {word: ending for ending, words in _WORDS.items() for word in words.split()}
+_NUMBERS = {
+    "0": Ending.UNSAID,
+    "1": Ending.WHOLE,
+    "2": Ending.LENGTH,
+    "3": Ending.FILTERED,
+    "4": Ending.FILTERED,
+}
+"""Those that all of Gemini's clients number alike: unspecified, STOP, MAX_TOKENS, SAFETY, RECITATION."""
+_SEVERAL = re.compile("|".join(sorted(_KNOWN, key=len, reverse=True)))
+_BLOCKED = "blockreason"
+_BEFORE = re.compile("^(finish|stop)?reason")
+"""What protocols of Google and xAI put before the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A Said is one reply of a model.
+
+    ``reason``: why it ended, as the provider writes it. ``calls``: it calls a tool. ``refuses``: it says
+    apart from its text that it refuses. ``more``: it has content that is no text, such as an image.
+    ``reports``: who sent it always gives a reason. ``shown_as``: what its framework may show in place of
+    an empty text.
+    """
+
+    text: str
+    reason: str | None = None
+    calls: bool = False
+    refuses: bool = False
+    more: bool = False
+    reports: bool = False
+    shown_as: str = ""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a step on the way, not an answer."""
+        return self.calls or ending_of(self.reason) is Ending.CALLS
+
+
+def ending_of(reason: object) -> Ending:
+    """Returns what a reason says: a word, a member of an enumeration, a number, or None."""
+    return _meaning(_canonical(reason))
+
+
+@lru_cache(maxsize=1024)
+def _meaning(told: str) -> Ending:
+    known = _KNOWN.get(told) or _NUMBERS.get(told)
+    if known is not None:
+        return known
+    if not told:
+        return Ending.UNSAID
+    if told.startswith(_BLOCKED):
+        return Ending.FILTERED
+    words = _SEVERAL.findall(told)
+    if "".join(words) != told:
+        return Ending.UNKNOWN
+    return max(_KNOWN[word] for word in words)
+
+
+def reason_in(*places: object) -> str | None:
+    """Returns the reason that a provider's data give for a reply's end: of several the worst, or None.
+
+    ``places``: mappings or objects with attributes, with what is nested in them where providers nest it.
+    """
+    told = [each for place in places for each in _reasons(place, _DEEPEST)]
+    worst = max(told, key=ending_of, default=None)
+    return None if worst is None or ending_of(worst) is Ending.UNSAID else _written(worst)
+
+
+def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
+    """Returns what is wrong with a reply; empty for nothing.
+
+    ``accepts``: reasons that are taken as those of whole replies, beside the known ones: "length" for
+    every length limit, ``ANY`` for all that are not known.
+    """
+    ending = ending_of(said.reason)
+    if said.refuses:
+        return "a model refused to answer"
+    if ending not in _FINE and not _accepted(said.reason, ending, accepts):
+        return _worded(ending, said.reason, "a model reply")
+    if not (said.text.strip() or said.is_call or said.more):
+        return EMPTY
+    if ending is Ending.UNSAID and said.reports:
+        return HALF
+    return ""
+
+
+def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[str] = ()) -> str:
+    """Returns what is wrong with an answer that says itself why it ended; empty for nothing.
+
+    ``structured``: it has a value beside its text, and may be the call of a tool.
+    """
+    ending = ending_of(reason)
+    if ending is Ending.CALLS:
+        return "" if structured else CALLS
+    if ending in _FINE or _accepted(reason, ending, accepts):
+        return ""
+    if ending is Ending.LENGTH:
+        return "the answer was cut off at its length limit (accept_finish_reasons=('length',) takes it)"
+    return _worded(ending, reason, "the answer")
+
+
+def checked_reasons(given: object) -> tuple[str, ...]:
+    """Returns the reasons to accept. Raises InvalidInput for one that says that a reply is not whole."""
+    listed: Any = (given,) if isinstance(given, str) else given
+    if not isinstance(listed, (tuple, list, set, frozenset)):
+        raise InvalidInput(f"accept_finish_reasons is {given!r}; give reasons, such as ('length',)")
+    reasons = tuple(cast("Iterable[object]", listed))
+    for reason in reasons:
+        if not isinstance(reason, str) or not _canonical(reason):
+            raise InvalidInput(
+                f"accept_finish_reasons has {reason!r}; give a reason as its model writes it"
+            )
+        if ending_of(reason) in (Ending.UNFINISHED, Ending.FILTERED, Ending.REFUSED):
+            raise InvalidInput(
+                f"accept_finish_reasons has {reason!r}, and a reply that ends for it is not whole; leave "
+                "it out"
+            )
+    return cast("tuple[str, ...]", reasons)
+
+
+_FINE = (Ending.UNSAID, Ending.WHOLE, Ending.CALLS)
+
+
+def _accepted(reason: object, ending: Ending, accepts: Collection[str]) -> bool:
+    if not accepts:
+        return False
+    if ending is Ending.UNKNOWN and ANY in accepts:
+        return True
+    told = _canonical(reason)
+    return any(told == _canonical(each) or ending_of(each) is ending is Ending.LENGTH for each in accepts)
+
+
+def _worded(ending: Ending, reason: object, what: str) -> str:
+    told = repr(shortened(printable(_written(reason)), _LONGEST))
+    if ending is Ending.LENGTH:
+        return CUT_OFF
+    if ending is Ending.FILTERED:
+        return f"{what} was cut off, or held back, by a content filter (finish reason {told})"
+    if ending is Ending.REFUSED:
+        return f"a model refused to answer (finish reason {told})"
+    if ending is Ending.UNFINISHED:
+        return f"{what} is not whole (finish reason {told})"
+    return (
+        f"{what} ended for a reason that is not known to mean that it is whole: {told} "
+        f"(accept_finish_reasons=({told},) takes it as whole)"
+    )
+
+
+def _written(reason: object) -> str:
+    return reason.name if isinstance(reason, Enum) else str(reason)
+
+
+def _canonical(reason: object) -> str:
+    """Returns letters and digits alone, in lower case, without the name of an enumeration before them."""
+    if reason is None:
+        return ""
+    told = _written(reason).strip()
+    plain = "".join(letter for letter in told.rpartition(".")[2].lower() if letter.isalnum())
+    # Nobody knows what "???" means, but something is said.
+    return _BEFORE.sub("", plain) or plain or told
+
+
+_KEYS = (
+    "finish_reason",
+    "stop_reason",
+    "stopReason",
+    "done_reason",
+    "finishReason",
+    "completionReason",
+    "amazon-bedrock-guardrailAction",
+)
+_NESTED = (
+    "incomplete_details",
+    "response",
+    "delta",
+    "messageStop",
+    "choices",
+    "candidates",
+    "prompt_feedback",
+    "promptFeedback",
+)
+_BLOCKING = ("block_reason", "blockReason")
+_STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled", "inprogress", "queued"})
+"""Of OpenAI's responses; others have a status as well, and mean something else."""
+_DEEPEST = 3
+_PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
+
+
+def _reasons(place: object, depth: int) -> Iterator[object]:
+    if _is_silent(place):
+        return
+    for key in _KEYS:
+        told = _entry(place, key)
+        is_nested = isinstance(told, Mapping)
+        yield _entry(cast("object", told), "reason") if is_nested else told
+    for key in _BLOCKING:
+        told = _entry(place, key)
+        if ending_of(told) is not Ending.UNSAID and _canonical(told) != "blockedreasonunspecified":
+            yield f"block_reason {_written(told)}"
+    status = _entry(place, "status")
+    if isinstance(status, str) and _canonical(status) in _STATUSES:
+        yield status
+    if depth > 0:
+        yield from _nested_reasons(place, depth - 1)
+
+
+def _is_silent(place: object) -> bool:
+    """Returns True for a dict without any place for a reason, as most of what a reply holds is."""
+    return isinstance(place, dict) and _PLACES.isdisjoint(cast("dict[object, object]", place))
+
+
+def _nested_reasons(place: object, depth: int) -> Iterator[object]:
+    for key in _NESTED:
+        inner = _entry(place, key)
+        if key == "incomplete_details":
+            yield _entry(inner, "reason")
+        for each in cast("list[object]", inner) if isinstance(inner, list) else [inner]:
+            if each is not None and not isinstance(each, (str, bytes, int, float)):
+                yield from _reasons(each, depth)
+
+
+def _entry(place: object, key: str) -> object:
+    # A dict is asked for first: to ask whether a thing is any Mapping takes longer.
+    if isinstance(place, (dict, Mapping)):
+        return cast("Mapping[str, object]", place).get(key)
+    return None if place is None else getattr(place, key, None)

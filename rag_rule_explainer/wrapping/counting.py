@@ -1,0 +1,242 @@
+"""Numbers and flags that every run changes, and that the application's code goes by.
+
+A request shows nothing of them: "every third turn, drop the first document" may meet the same branch in
+every comparison. Calls that are only counted are harmless, and so is a limit beyond which a run fails: so
+only what the code reads otherwise is told.
+"""
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from .code import users_functions
+from .holdings import Held, Holdings, changed, is_users, names_in
+
+_WRITING = frozenset(
+    "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
+)
+_TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
+_IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
+_LONGEST_FLAG = 20
+"""Characters; a longer text is no name of a mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number or flag that changes from run to run. ``place``: how it is called, such as Chat.turn;
+    ``name``: by which name code reads it."""
+
+    place: str
+    name: str
+    was: object
+    came: object
+
+
+def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], bool]) -> Counted | None:
+    """Returns a number or flag that a run changed and that the code reads; None where there is none.
+
+    ``is_meaningless``: of a place, whether the caller says so.
+    """
+    counted = [each for each in _counted(before, after) if not is_meaningless(each.place)]
+    if not counted:
+        return None
+    functions = list(_running(after))
+    return next((each for each in counted if any(_reads(code, each.name) for code in functions)), None)
+
+
+def is_shown(holdings: Holdings, name: str) -> bool:
+    """Returns True iff code that a run may call puts what has this name into a text as it is."""
+    return any(_reads(code, name, in_texts=True, decides=False) for code in _running(holdings))
+
+
+def is_read(holdings: Holdings, name: str) -> bool:
+    """Returns True iff code that a run may call reads what has this name, be it to put it into a text."""
+    return any(_reads(code, name, in_texts=True) for code in _running(holdings))
+
+
+def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
+    for held, name, value in changed(before, after, after.is_in_users):
+        earlier = before.of(held.thing)
+        if earlier is None or not _is_flag(value):
+            continue
+        is_entry = isinstance(held.thing, (dict, list))
+        if not name and not isinstance(held.thing, list):
+            continue
+        was = next((old for known, old in earlier.plain if known == name), None)
+        if was is None or type(was) is not type(value):
+            continue
+        yield Counted(
+            _place(after, held, "" if is_entry else name), held.name if is_entry else name, was, value
+        )
+    for held in after.all:
+        earlier = before.of(held.thing)
+        # A dict or set may be of sessions, with one more for each run.
+        if earlier is None or not isinstance(held.thing, list) or not held.name:
+            continue
+        if earlier.size != held.size and after.is_in_users(held):
+            # What a list holds is for the comparison of requests; its length is a number like others.
+            yield Counted(_place(after, held, ""), f"len({held.name})", earlier.size, held.size)
+
+
+def _is_flag(value: object) -> bool:
+    if isinstance(value, str):
+        return (value.isalpha() and len(value) <= _LONGEST_FLAG) or value.startswith("count(")
+    # A larger number is a time or an id.
+    return isinstance(value, int) and abs(value) < 1_000_000_000
+
+
+def _place(holdings: Holdings, held: Held, name: str) -> str:
+    names = [name] if name else []
+    for each in (held, *holdings.above(held)):
+        thing = each.thing
+        if isinstance(thing, FunctionType):
+            return ".".join([thing.__name__, *reversed(names)])
+        if not isinstance(thing, (dict, list, tuple, set)):
+            kind = thing if isinstance(thing, type) else type(thing)
+            return ".".join([kind.__name__, *reversed(names)])
+        names += [each.name] if each.name else []
+    return ".".join(reversed(names))
+
+
+def _running(holdings: Holdings) -> Iterator[CodeType]:
+    """The code of the user's functions that a run may call: not methods that no code names, such as those
+    that report statistics."""
+    functions = list(users_functions(holdings))
+    for held, function in functions:
+        holder = None if held.holder is None else holdings.all[held.holder].thing
+        if _is_for_others(holder, function) and not any(
+            _reads(each.__code__, function.__name__) for _, each in functions
+        ):
+            continue
+        yield function.__code__
+
+
+def _is_for_others(holder: object, function: FunctionType) -> bool:
+    """Whether it is a method that nothing but the user calls: none that a framework knows by its name, or
+    by what a decorator put on it."""
+    kind = holder if isinstance(holder, type) else type(holder)
+    if not is_users(kind.__module__) or vars(function):
+        return False
+    return not any(
+        hasattr(each, function.__name__) for each in kind.__mro__ if not is_users(each.__module__)
+    )
+
+
+def _reads(code: CodeType, name: str, *, in_texts: bool = False, decides: bool = True) -> bool:
+    plain = name.removeprefix("len(").removesuffix(")")
+    if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars}:
+        return False
+    read = _read_in(code.co_filename)
+    if read is None:
+        return decides
+    first, last = code.co_firstlineno, _last_line(code)
+    lines = [
+        *(read.lines.get(name, ()) if decides else ()),
+        *(read.in_texts.get(name, ()) if in_texts else ()),
+    ]
+    return any(first <= line <= last for line in lines)
+
+
+def _last_line(code: CodeType) -> int:
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    inner = [_last_line(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return max([code.co_firstlineno, *lines, *inner])
+
+
+@lru_cache(maxsize=64)
+def _read_in(file: str) -> "_Reading | None":
+    """Where a file reads which names; None where there is no source."""
+    source = "".join(linecache.getlines(file))
+    if not source.strip():
+        return None
+    try:
+        module = ast.parse(source)
+    except SyntaxError:
+        return None
+    reading = _Reading()
+    reading.visit(module)
+    return reading
+
+
+class _Reading(ast.NodeVisitor):
+    """Notes where names are read, but for what only changes them, tells of them, or fails by them."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, list[int]] = {}
+        self.in_texts: dict[str, list[int]] = {}
+        self._updated: list[str] = []
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
+            self.lines.setdefault(node.id, []).append(node.lineno)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
+            self.lines.setdefault(node.attr, []).append(node.lineno)
+        self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if _called(node) == "len" and len(node.args) == 1:
+            inner = node.args[0]
+            name = getattr(inner, "attr", "") or getattr(inner, "id", "")
+            self.lines.setdefault(f"len({name})", []).append(node.lineno)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        # ``x = x + 1`` changes x, and nothing goes by it yet.
+        changed = [each.value if isinstance(each, ast.Subscript) else each for each in node.targets]
+        targets = [ast.dump(each).replace("Store()", "Load()") for each in changed]
+        self._updated += targets
+        self.visit(node.value)
+        del self._updated[len(self._updated) - len(targets) :]
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
+        """What only goes into a text shows there."""
+        if not all(_goes_into_text(each) for each in ast.walk(node.value)):
+            self.generic_visit(node)
+            return
+        lines, self.lines = self.lines, self.in_texts
+        self.generic_visit(node)
+        self.lines = lines
+
+    def visit_If(self, node: ast.If) -> None:
+        if node.orelse or not all(isinstance(each, ast.Raise) for each in node.body):
+            self.visit(node.test)
+        for each in (*node.body, *node.orelse):
+            self.visit(each)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        call: Any = node.value
+        if not isinstance(call, ast.Call):
+            self.generic_visit(node)
+            return
+        name = _called(call)
+        if name in _TELLING:
+            self.lines.setdefault(name, []).append(node.lineno)
+            return
+        if not (name in _WRITING and isinstance(call.func, ast.Attribute)) and name != "next":
+            self.visit(call.func)
+        if name != "next":
+            for each in (*call.args, *call.keywords):
+                self.visit(each)
+
+
+def _goes_into_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _called(node) in _IN_TEXTS
+    return not isinstance(
+        node, (ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Subscript)
+    )
+
+
+def _called(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""

@@ -1,0 +1,172 @@
+"""Whether a class keeps the state of its instances to itself, as far as its code tells.
+
+Code that reads and writes nothing but its own attributes, through libraries that do not reach out, has
+nowhere else to keep anything. Whatever cannot be told counts as reaching out.
+"""
+
+import builtins
+import dis
+from collections.abc import Iterable, Iterator
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+_ENCLOSED = {
+    "_thread",
+    "abc",
+    "array",
+    "asyncio",
+    "base64",
+    "bisect",
+    "builtins",
+    "collections",
+    "contextlib",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "numbers",
+    "numpy",
+    "operator",
+    "pydantic",
+    "pydantic_core",
+    "random",
+    "re",
+    "reprlib",
+    "statistics",
+    "string",
+    "textwrap",
+    "threading",
+    "time",
+    "types",
+    "typing",
+    "typing_extensions",
+    "uuid",
+    "warnings",
+}
+"""Libraries whose functions keep nothing for who calls them."""
+
+_GENERATED = "<string>"
+"""Where code comes from that a library makes of a class's fields, such as ``dataclass``."""
+
+_OURS = "rag_rule_explainer"
+_REACHING = {"open", "exec", "eval", "compile", "__import__", "input", "globals", "vars"}
+_CONSTANTS = (int, float, complex, bool, str, bytes, type(None), frozenset)
+_MUTABLE = (list, dict, set, bytearray)
+_LOOKED_UP = {"LOAD_GLOBAL", "LOAD_NAME"}
+_SET = {"STORE_GLOBAL", "DELETE_GLOBAL"}
+
+_verdicts: WeakKeyDictionary[Any, dict[tuple[str, ...], bool]] = WeakKeyDictionary()
+
+
+def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -> bool:
+    """True iff no code of the class, or of the function, reaches out.
+
+    ``trusted``: packages and modules that are known to keep nothing.
+    """
+    known = _verdicts.setdefault(thing, {})
+    if trusted not in known:
+        known[trusted] = _Looking(trusted).at_value(thing)
+    return known[trusted]
+
+
+class _Looking:
+    """One look at a class and all that its code names, each once."""
+
+    def __init__(self, trusted: tuple[str, ...]) -> None:
+        self._trusted = trusted
+        self._seen: set[int] = set()
+
+    def at_value(self, value: object) -> bool:
+        """True where nothing can be kept by way of this value."""
+        if isinstance(value, _CONSTANTS) or id(value) in self._seen:
+            return True
+        if isinstance(value, tuple):
+            return all(map(self.at_value, cast("tuple[object, ...]", value)))
+        if isinstance(value, ModuleType):
+            return self._is_known(value.__name__)
+        if isinstance(value, BuiltinFunctionType):
+            return self._is_known(value.__module__) and value.__name__ not in _REACHING
+        if isinstance(value, (type, FunctionType)):
+            self._seen.add(id(value))
+            return self._at_class(value) if isinstance(value, type) else self._at_function(value)
+        return False
+
+    def _is_known(self, module: str | None) -> bool:
+        return _root(module) in _ENCLOSED or is_within(module or "", self._trusted)
+
+    def _at_class(self, kind: type) -> bool:
+        return all(self._at_owner(owner) for owner in kind.__mro__)
+
+    def _at_owner(self, owner: type) -> bool:
+        if self._is_known(owner.__module__):
+            return True
+        entries = {name: entry for name, entry in vars(owner).items() if name != "model_config"}
+        if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
+            return False  # which all instances share
+        functions = (function for entry in entries.values() for function in _functions(entry))
+        return all(map(self._at_function, functions))
+
+    def _at_function(self, function: FunctionType) -> bool:
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None and not self.at_value(wrapped):
+            return False
+        module = str(function.__globals__.get("__name__"))
+        if self._is_known(module) or (wrapped is not None and _root(module).endswith(_OURS)):
+            return True
+        if function.__code__.co_filename == _GENERATED:
+            return True
+        free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+        if not all(self.at_value(_content(cell)) for name, cell in free if name != "__class__"):
+            return False
+        return all(self._at_step(step, function) for step in _steps(function.__code__))
+
+    def _at_step(self, step: dis.Instruction, function: FunctionType) -> bool:
+        if step.opname == "IMPORT_NAME":
+            return self._is_known(str(step.argval))
+        if step.opname not in _LOOKED_UP:
+            return step.opname not in _SET
+        if step.argval in function.__globals__:
+            return self.at_value(function.__globals__[step.argval])
+        return hasattr(builtins, step.argval) and step.argval not in _REACHING
+
+
+def is_within(module: str, packages: tuple[str, ...]) -> bool:
+    """True for these modules, and for those of these packages."""
+    return any(module == each or module.startswith(f"{each}.") for each in packages)
+
+
+def _root(module: str | None) -> str:
+    return (module or "").partition(".")[0]
+
+
+def _functions(entry: Any) -> Iterable[FunctionType]:
+    if isinstance(entry, (classmethod, staticmethod)):
+        return _functions(cast("Any", entry).__func__)
+    if isinstance(entry, property):
+        accessors = (entry.fget, entry.fset, entry.fdel)
+        return [each for each in accessors if isinstance(each, FunctionType)]
+    return [entry] if isinstance(entry, FunctionType) else []
+
+
+def _steps(code: CodeType) -> Iterator[dis.Instruction]:
+    yield from dis.get_instructions(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _steps(constant)
+
+
+def _content(cell: Any) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing is in it yet
+        return None

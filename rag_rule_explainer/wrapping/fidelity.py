@@ -1,0 +1,423 @@
+"""Whether replays are the baseline but for their sources: what is checked of every one of them.
+
+A replay on all sources is compared with the baseline, request by request; and no request of any replay
+may hold what another run made. Where an application keeps state of its own, one of the two fails.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..errors import StateShared
+from ..printable import plain_id, shortened
+from ..probing.seeing import Request, reading_of
+from ..sources import Source
+from ..verdicts import Answer
+from .carrying import Carried, MadeTexts, is_too_short
+from .counting import Counted
+from .courses import Course, Difference, difference
+from .exchanges import Exchange
+from .leftovers import Leftover
+from .participation import Participation, unusable
+from .repeated import Repeated
+from .volatile import Steady, years_in
+
+BASELINE = "the baseline"
+NOTHING_COMPARED = (
+    "fidelity not checked: nothing shows that a replay differs from the baseline in its sources alone, "
+    "since "
+)
+NO_REQUESTS = (
+    "no model reported what it was sent in the baseline. Call models through the framework, so that "
+    "their requests can be compared"
+)
+OTHER_MODEL = (
+    "the baseline's answer has few words of what the models replied whose requests are seen, or none, so "
+    "another one may have written it. Call that one through the framework as well"
+)
+NO_REPLAY = (
+    "the application was not replayed on all sources (check_repeatable=False, or a store that had all "
+    "answers)"
+)
+SHORT_TEXTS = (
+    "an answer or a model's reply has fewer than three words, so it is looked for in other runs' "
+    "requests only where it has two and the run says them as well: that nothing is carried over rests on "
+    "the comparison of the baseline with the replay on all sources"
+)
+REORDERED = (
+    "a model was shown the same documents in another order when the application was run again, as where "
+    "searches run side by side or find several with equal scores: rules say what holds in the orders "
+    "that came"
+)
+SAMPLED = (
+    "a model worded a reply otherwise when the application was run again, and requests after it were "
+    "others as well, so they could not be compared; a lower temperature makes them comparable"
+)
+_IGNORE = (
+    "Where the difference means nothing, such as a request number or something drawn at random, name it: "
+    "ignore=[r'request no\\. \\d+']; or seed what is drawn"
+)
+
+
+@dataclass(slots=True, eq=False)
+class Fidelity:
+    """Checks the replays of one baseline. Thread-safe.
+
+    ``steady``: takes out of a request what may differ. ``making``: how a function that makes the
+    application anew is passed in this framework. ``compared``: whether a replay on all sources was
+    compared with the baseline, and was the same. ``reordered``: it was, but for the order of documents.
+    ``sampled``: a reply differed, so that what followed it could not all be compared. ``remembered``: a
+    replay on all sources sent its model what the baseline had made. ``doubt``: what was seen in a replay
+    that may have been carried over.
+    """
+
+    steady: Steady
+    making: str = ""
+    compared: bool = False
+    reordered: bool = False
+    first: Course | None = None
+    _made: MadeTexts = field(default_factory=MadeTexts)
+    _baseline_said: tuple[str, ...] = ()
+    sampled: bool = False
+    remembered: bool = False
+    _queries: tuple[str, ...] = ()
+    _sources: tuple[str, ...] = ()
+    doubt: str = ""
+    _replies: dict[str, str] = field(default_factory=dict[str, str])
+    _first_requests: tuple[Request, ...] = ()
+    _answers_with_replies: bool = False
+    _models_bear_on_answer: bool = False
+    _repeated: Repeated = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._repeated = Repeated(self.steady)
+
+    def begin(
+        self,
+        run: Participation,
+        answer: Answer,
+        sources: Iterable[Source] = (),
+        given: Iterable[str] = (),
+        constants: Iterable[str] = (),
+    ) -> None:
+        """Takes the baseline, with which replays are compared. To be called before the first of them.
+
+        ``sources``: what it retrieved; ``given``: the texts of its input, which any request may hold;
+        ``constants``: those of the application, which it may put into any answer and any request.
+        """
+        exchanges, given = list(run.watch.exchanges), list(given)
+        self._sources = tuple(source.text for source in sources)
+        self.first = self._course(run)
+        self._queries = self._queries_of(run)
+        self._first_requests = tuple(each.request for each in exchanges)
+        self._made.allow([*(each.request.text for each in exchanges), *given, *run.gate.queries])
+        self._made.allow_parts(constants)
+        self._baseline_said = tuple(_made_in(run, exchanges, answer))
+        self._made.note(BASELINE, self._baseline_said, [each.request.text for each in exchanges])
+        replies = [each.reply for each in exchanges if each.reply]
+        self._answers_with_replies = _holds_one(answer.text, replies)
+        known = [*given, *self._sources]
+        self._models_bear_on_answer = _words_in_common(answer, exchanges, known)
+        for reply in replies:
+            self.note_reply(BASELINE, reply)
+
+    def note_reply(self, maker: str, reply: str, sent: Sequence[str] = ()) -> None:
+        """Notes a reply as soon as it is there: a run at the same time may come by it."""
+        self._made.note(maker, [reply], sent)
+        line = reading_of(reply).line
+        if len(line.split()) > 1:
+            self._replies.setdefault(line, maker)
+
+    def compare(self, run: Participation) -> None:
+        """Compares a replay on all sources with the baseline. Raises StateShared where they differ.
+
+        Where all replies were the same, no query may hold what the baseline made, however short: what an
+        application remembers may reach its search alone.
+        """
+        if self.first is None:
+            return
+        course = self._course(run)
+        found = difference(self.first, course)
+        if found is not None:
+            self.remembered = self._holds_what_was_said(found)
+            raise self._differs(found)
+        self._check_times(run)
+        if self.first.same_replies(course):
+            asked = (query for query in self._queries_of(run) if query not in self._queries)
+            other = next((query for query in asked if self._remembers(query)), None)
+            if other is not None:
+                raise self._asks(other)
+            self.reordered = self.reordered or not self.first.same_order(course)
+        if self.first.steps and not self.first.leads_to(course):
+            self.sampled = True
+        self.compared = self.compared or bool(self.first.steps)
+
+    def _check_times(self, run: Participation) -> None:
+        """Raises StateShared where a date or an id that differs was remembered.
+
+        That is one that the baseline's models said, or one of another year than the baseline had there.
+        """
+        known = [each.text for each in self._first_requests]
+        frames = {self.steady(text): years_in(self.steady.volatile_in(text)) for text in known}
+        for exchange in run.watch.exchanges:
+            text = exchange.request.text
+            times = self.steady.volatile_in(text)
+            for time in times:
+                said = any(time in each for each in self._baseline_said)
+                if said and not any(time in each for each in known):
+                    raise self._holds(Carried(BASELINE, time), ())
+            years = frames.get(self.steady(text))
+            if years is not None and years != years_in(times):
+                raise StateShared(
+                    f"a date in a request to a model is of {', '.join(years_in(times))} in a replay on "
+                    f"all sources and of {', '.join(years)} in {BASELINE}",
+                    f"{self._ways_out()}. {_IGNORE}",
+                )
+
+    def _course(self, run: Participation) -> Course:
+        return Course.of(run.watch.exchanges, self.steady, self._sources, run.made)
+
+    def check(self, run: Participation, answer: Answer, kept: Sequence[Source]) -> None:
+        """Raises StateShared where a request of the replay holds what another run made.
+
+        Raises UnusableReply where it holds two words that another run made, and the run says them too:
+        they may be there by chance.
+        """
+        exchanges = list(run.watch.exchanges)
+        made = list(_made_in(run, exchanges, answer))
+        served = [*(source.text for source in kept), *run.made]
+        found = [self._made.found_in(exchange, served, made) for exchange in exchanges]
+        carried = [each for each in found if each is not None]
+        for each in carried:
+            if each.sure:
+                raise self._holds(each, kept)
+        foreign = self._foreign_reply(exchanges, answer, served)
+        if foreign is not None:
+            raise self._answers_for(foreign, kept)
+        self.note(run, kept, answer)
+        if carried:
+            raise unusable(_may_hold(carried[0]), run.watch, passing=False)
+
+    def note(self, run: Participation, kept: Sequence[Source], answer: Answer | None = None) -> None:
+        """Notes what a replay made, so that it is known in other runs' requests."""
+        exchanges = list(run.watch.exchanges)
+        made = _made_in(run, exchanges, answer)
+        self._made.note(named(kept), made, [each.request.text for each in exchanges])
+
+    def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
+        """Takes what a replay's request holds of sources that were left out.
+
+        Raises StateShared where the application is known to have kept it; else claims rest on a doubt.
+        """
+        whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
+        text = shortened(leftover.text, 100)
+        seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
+        pattern = re.escape(text).replace("\\ ", " ")
+        ways_out = f"{self._ways_out()}. Where it always is in the prompt, name it: ignore=[{pattern!r}]"
+        if leftover.held:
+            held = f"the application keeps it since {BASELINE} in {leftover.held}"
+            raise StateShared(f"{seen}; {held}", ways_out)
+        self.doubt = self.doubt or (
+            f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
+        )
+
+    def count(self, counted: Counted | None) -> None:
+        """Takes a number or flag that every run changes and the application goes by, if there is one:
+        then claims rest on a doubt."""
+        if counted is None or self.doubt:
+            return
+        pattern = re.escape(counted.place)
+        self.doubt = (
+            f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
+            f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
+            f"later replays may have gone another way for that alone. {self._ways_out()}. Where no "
+            f"answer depends on it, name it: ignore=[{pattern!r}]"
+        )
+
+    def find(self, place: str) -> None:
+        """Takes where the baseline left what later runs find, if it did: then claims rest on a doubt."""
+        if place and not self.doubt:
+            self.doubt = (
+                f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
+                f"go by what {BASELINE} retrieved. {self._ways_out()}. Where no answer depends on it, "
+                f"name it: ignore=[{re.escape(place)!r}]"
+            )
+
+    def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
+        """Compares a replay with an earlier one on the same sources. Raises StateShared where models were
+        sent something else."""
+        found = self._repeated.take(kept, list(run.watch.exchanges), run.made)
+        if found is None:
+            return
+        told = shortened(found.told_of("the first one", "the second one"), 600)
+        raise StateShared(
+            f"{named(kept)} was made twice, and request {found.number} to a model differs: {told}",
+            f"{self._ways_out()}. Where runs at the same time are in each other's way, concurrency=1 is "
+            f"enough. {_IGNORE}",
+        )
+
+    def would_compare(self, ids: tuple[str, ...]) -> bool:
+        """Returns True iff a replay on the sources of these ids would be compared with an earlier one."""
+        return self._repeated.knows(ids)
+
+    def _foreign_reply(
+        self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
+    ) -> Carried | None:
+        """A reply of another run that the answer holds, where it holds none of its own.
+
+        Only where the baseline's answer held a reply of its own; a constant of the application is none.
+        """
+        own = [each.reply for each in exchanges if each.reply]
+        if not self._answers_with_replies or not own or _holds_one(answer.text, own):
+            return None
+        line = reading_of(answer.text).line
+        facts = [reading_of(text).line for text in served]
+        for reply, maker in list(self._replies.items()):
+            if reply in line and not any(reply in fact for fact in facts):
+                return Carried(maker, reply.strip())
+        return None
+
+    def _answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
+        return StateShared(
+            f"{named(kept)} answered with what a model told {foreign.maker}, "
+            f"{shortened(foreign.text, 200)!r}, and with nothing that it was told itself",
+            f"{self._ways_out()}. If it only keeps intermediate results where runs at the same time "
+            "overwrite them, concurrency=1 is enough",
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader is to know about how far the checks go."""
+        short = any(is_too_short(said) for said in self._baseline_said)
+        return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
+
+    @property
+    def fingerprint(self) -> str:
+        """The baseline's requests and replies, as digests; empty where no model reported any."""
+        if self.first is None or not self.first.steps:
+            return ""
+        return self.first.fingerprint(self.steady.ignored)
+
+    @property
+    def beginning(self) -> str:
+        """A digest of the baseline's first requests; empty where no model reported any."""
+        return "" if self.first is None else self.first.beginning
+
+    def recognise(self, fingerprint: str) -> str:
+        """Compares the baseline with an earlier one, whose replays were checked.
+
+        Returns how they differ; nothing where they do not: then this one's replays count as checked.
+        """
+        if self.first is None or not self.first.steps:
+            return ""
+        try:
+            known = Course.from_fingerprint(fingerprint, self.steady.ignored)
+        except ValueError:
+            return ""
+        if known is None:
+            return ""
+        found = difference(known, self.first)
+        if found is None:
+            self.compared = True
+            return ""
+        return f"request {found.number} to a model is another one"
+
+    @property
+    def unchecked(self) -> str:
+        """Why nobody knows whether replays are as the baseline; empty where they were compared."""
+        if self.doubt:
+            return self.doubt
+        if self.compared and not self._models_bear_on_answer:
+            return NOTHING_COMPARED + OTHER_MODEL
+        if self.compared and self.sampled:
+            return NOTHING_COMPARED + SAMPLED
+        if self.compared:
+            return ""
+        why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
+        return NOTHING_COMPARED + why
+
+    def _differs(self, found: Difference) -> StateShared:
+        return StateShared(
+            f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
+            f"{shortened(found.told, 600)}{self._writer(found)}",
+            f"{self._ways_out()}. {_IGNORE}",
+        )
+
+    def _queries_of(self, run: Participation) -> tuple[str, ...]:
+        return tuple(map(self.steady, run.gate.queries))
+
+    def _remembers(self, query: str) -> bool:
+        lines = [reading_of(said).line for said in self._baseline_said if reading_of(said).line.strip()]
+        known = [reading_of(each).line for each in self._queries]
+        line = reading_of(query).line
+        return any(said in line and not any(said in each for each in known) for said in lines)
+
+    def _asks(self, query: str) -> StateShared:
+        asked = ", ".join(repr(shortened(each, 100)) for each in self._queries[:3])
+        return StateShared(
+            f"a replay on all sources searched for {shortened(query, 200)!r}, where {BASELINE} searched "
+            f"for {asked}, although all models said the same",
+            f"{self._ways_out()}. {_IGNORE}",
+        )
+
+    def _writer(self, found: Difference) -> str:
+        added = " ".join(found.added)
+        written = (said.strip() for said in self._baseline_said)
+        first = next((said for said in written if said and said in added), None)
+        return "" if first is None else f"; it holds what {BASELINE} made: {shortened(first, 100)!r}"
+
+    def _holds_what_was_said(self, found: Difference) -> bool:
+        """Whether what a request has more than the baseline's was made by the baseline, in two words or
+        more: one may be there by chance."""
+        added = reading_of(" ".join(found.added)).line
+        sources = [reading_of(text).line for text in self._sources]
+        lines = (reading_of(said).line for said in self._baseline_said)
+        return any(
+            len(line.split()) > 1 and line in added and not any(line in each for each in sources)
+            for line in lines
+        )
+
+    def _holds(self, carried: Carried, kept: Sequence[Source]) -> StateShared:
+        return StateShared(
+            f"{named(kept)} sent its model a text that {carried.maker} made: "
+            f"{shortened(carried.text, 200)!r}",
+            self._ways_out(),
+        )
+
+    def _ways_out(self) -> str:
+        return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
+
+
+def _made_in(run: Participation, exchanges: Iterable[Exchange], answer: Answer | None) -> Iterable[str]:
+    yield from (each.reply for each in exchanges if each.reply)
+    yield from run.made
+    if answer is not None:
+        yield answer.text
+
+
+def _holds_one(answer: str, replies: Iterable[str]) -> bool:
+    line = reading_of(answer).line
+    lines = (reading_of(reply).line for reply in replies)
+    return any(each.strip() and (each in line or line in each) for each in lines)
+
+
+def _words_in_common(answer: Answer, exchanges: Iterable[Exchange], known: Iterable[str]) -> bool:
+    """False where models said at most a third of the words of an answer that are not known anyhow."""
+    words = {word for word in reading_of(answer.text).line.split() if not word.isdigit()}
+    own = words.difference(*(reading_of(text).line.split() for text in known)) or words
+    said = " ".join(each.said or "" for each in exchanges)
+    return not own or 3 * len(own.intersection(reading_of(said).line.split())) > len(own)
+
+
+def _may_hold(carried: Carried) -> str:
+    return (
+        f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
+        "may be there by chance, or the application remembers it from run to run"
+    )
+
+
+def named(kept: Sequence[Source]) -> str:
+    """Returns how a replay is called, in words."""
+    if not kept:
+        return "the replay on no sources"
+    return f"the replay on {shortened(', '.join(plain_id(source.id) for source in kept), 100)}"

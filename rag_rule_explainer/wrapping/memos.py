@@ -1,0 +1,108 @@
+"""What the first run computes once and keeps, so that later runs go by what that one retrieved.
+
+``if self.cut is None: self.cut = mean(scores)``: every run on all sources looks like the first one, and
+no request tells. The code does, together with what the baseline left: a value that it wrote where the
+code writes only if nothing is there yet.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from inspect import getattr_static
+
+from .code import tree_of, users_functions
+from .holdings import Held, Holdings, changed, is_collection
+
+
+def first_made(
+    start: Holdings, after: Holdings, later: Holdings, is_harmless: Callable[[str, str], bool]
+) -> str:
+    """Returns where the baseline left a value that later runs find, in words; empty where nowhere.
+
+    ``start``: before the baseline; ``after``: after it; ``later``: after another run. ``is_harmless``: of
+    a place and of the key under which a value is kept there.
+    """
+    kept = set(_kept_names(after))
+    for held, name, _ in changed(start, after, after.is_in_users):
+        thing: object = held.thing
+        label = held.name if is_collection(thing) else name
+        if (
+            (_is_dict(thing) and not name)
+            or not label
+            or (start.of(thing) is None and not _holder_was_there(start, after, held))
+        ):
+            continue
+        if not (label in kept or _is_cached(thing, name)) or _grows(after, later, held):
+            continue  # where it grows, each run has an entry of its own, as where sessions have ids
+        place = after.named(held, "" if label == held.name else name)
+        if not is_harmless(place, name if _is_dict(thing) else ""):
+            return place
+    return ""
+
+
+def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
+    """A list that is new is one more value of an object that was there before."""
+    return held.holder is not None and start.of(after.all[held.holder].thing) is not None
+
+
+def _is_dict(thing: object) -> bool:
+    return issubclass(type(thing), dict)
+
+
+def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
+    """True iff the next run adds to the dict that holds it, or to one around that."""
+    around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
+    found = [(each.size, later.of(each.thing)) for each in around]
+    return any(now is not None and now.size > size for size, now in found)
+
+
+def _is_cached(thing: object, name: str) -> bool:
+    return isinstance(getattr_static(type(thing), name, None), cached_property)
+
+
+def _kept_names(holdings: Holdings) -> Iterator[str]:
+    """The names of what some function writes only if nothing is there yet."""
+    for _, function in users_functions(holdings):
+        tree = tree_of(function)
+        for node in () if tree is None else ast.walk(tree):
+            yield from _kept_by(node)
+
+
+def _kept_by(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.If):
+        asked = set(_names_in(node.test))
+        yield from (name for name in _written_in([*node.body, *node.orelse]) if name in asked)
+    elif isinstance(node, ast.ExceptHandler):
+        yield from _written_in(node.body)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "setdefault":
+            yield _label(node.func.value)
+    elif isinstance(node, ast.Assign) and _goes_by_what_was(node.value):
+        asked = set(_names_in(node.value))
+        yield from (name for name in map(_label, node.targets) if name in asked)
+
+
+def _goes_by_what_was(value: ast.expr) -> bool:
+    """``x or made()``, ``x if x else made()``, ``max(x, found)``."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
+    return isinstance(value, (ast.BoolOp, ast.IfExp))
+
+
+def _written_in(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign):
+                yield from (_label(target) for target in node.targets if not isinstance(target, ast.Name))
+
+
+def _label(target: ast.AST) -> str:
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return getattr(target, "attr", "") or getattr(target, "id", "")
+
+
+def _names_in(test: ast.AST) -> Iterator[str]:
+    for node in ast.walk(test):
+        if isinstance(node, (ast.Attribute, ast.Name)):
+            yield _label(node)

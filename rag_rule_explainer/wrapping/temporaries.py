@@ -1,0 +1,130 @@
+"""Whether a run of an application leaves something on objects that all of its runs share.
+
+A workflow that puts an intermediate result on itself is right as long as one run goes on at a time; with
+several, one reads what another one put there. So such an application is replayed one run at a time.
+"""
+
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+import anyio
+
+from .reaching import LEAVES, places, size_of
+
+_MOST = 2000
+"""Things that are looked at."""
+_DATA = (str, bytes, list, tuple, dict, set)
+
+
+class OneAtATime:
+    """Lets the replays of an application go on side by side, unless its code writes to what all of them
+    share, or the first of them left something there: then one at a time.
+
+    ``written``: where its code does so, in words; empty where it does nowhere.
+    """
+
+    def __init__(self, application: object, written: str = "") -> None:
+        self.is_needed = bool(written)
+        self.written = written
+        self._application = application
+        self._noticed = False
+        self.at_start = Shared(application)
+        self._lock = threading.Lock()
+        self._loop_lock = anyio.Lock()
+
+    @contextmanager
+    def noticing(self) -> Generator[None, None, None]:
+        """Around a replay. The first one tells: by then, what is only made once is there. The run before
+        it counts where it left data, which may be the very same after every run."""
+        if self._noticed:
+            yield
+            return
+        self._noticed = True
+        before = Shared(self._application)
+        try:
+            yield
+        finally:
+            after = Shared(self._application)
+            left = before.has_new_data(self.at_start) or after.differs_from(before)
+            self.is_needed = self.is_needed or left
+
+    @contextmanager
+    def turn(self) -> Generator[None, None, None]:
+        """Inside, no other replay goes on, where that is needed; for threads."""
+        if not self.is_needed:
+            yield
+            return
+        with self._lock:
+            yield
+
+    @asynccontextmanager
+    async def aturn(self) -> AsyncGenerator[None, None]:
+        """The same on a loop."""
+        if not self.is_needed:
+            yield
+            return
+        async with self._loop_lock:
+            yield
+
+
+Marks = dict[tuple[int, str], int]
+
+
+class Shared:
+    """Knows which things all runs of an application share, and what these hold now, by identity.
+
+    That is: attributes of objects of the user's own classes, what functions enclose, and globals that
+    they name; they are looked for from the application on. Numbers do not count, as of calls that are
+    counted.
+    """
+
+    def __init__(self, application: object) -> None:
+        # What is looked at is kept alive: no other thing may come by its address.
+        self._alive: list[object] = []
+        self._data: set[tuple[int, str]] = set()
+        self._sizes: dict[int, int] = {}
+        self._application = application
+        self._marks = self._marked(application)
+
+    def now(self) -> "Shared":
+        """Returns what the same application's runs share by now."""
+        return Shared(self._application)
+
+    def size_of(self, container: object) -> int | None:
+        """Returns how much a collection held; None for one that the runs do not share."""
+        return self._sizes.get(id(container))
+
+    def differs_from(self, other: "Shared") -> bool:
+        """True iff something that both know holds another thing now."""
+        return any(other._marks.get(place, held) != held for place, held in self._marks.items())
+
+    def has_new_data(self, earlier: "Shared") -> bool:
+        """True iff something holds a text or a collection now that it did not hold earlier."""
+        return any(
+            earlier._marks.get(place) != held
+            for place, held in self._marks.items()
+            if place in self._data
+        )
+
+    def _marked(self, application: object) -> Marks:
+        marks: Marks = {}
+        seen: set[int] = set()
+        waiting: list[object] = [application]
+        while waiting and len(seen) < _MOST:
+            thing = waiting.pop()
+            if id(thing) in seen or isinstance(thing, LEAVES):
+                continue
+            seen.add(id(thing))
+            self._alive.append(thing)
+            size = size_of(thing)
+            if size is not None:
+                self._sizes[id(thing)] = size
+            for name, value, is_shared in places(thing):
+                waiting.append(value)
+                if is_shared and not isinstance(value, (int, float)):
+                    self._alive.append(value)
+                    marks[id(thing), name] = id(value)
+                    if isinstance(value, _DATA):
+                        self._data.add((id(thing), name))
+        return marks

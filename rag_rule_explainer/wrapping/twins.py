@@ -1,0 +1,205 @@
+"""True copies: a twin holds what its original holds, and shares nothing with it that can be changed.
+
+There are twins only of what keeps its state to itself. Where some of it may be elsewhere (a file, a
+database, a global), or where that cannot be told, there is none.
+"""
+
+import asyncio
+import re
+import threading
+from array import array
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta, tzinfo
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+from logging import Logger
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, cast
+from uuid import UUID
+
+from .copying import described
+from .enclosure import is_within, keeps_to_itself
+
+_ATOMS = (int, float, complex, bool, str, bytes, type(None), date, time, timedelta, tzinfo)
+_OTHER_ATOMS = (Decimal, UUID, Enum, range, type, re.Pattern, Logger)
+_LOCKS: dict[type, Callable[[], Any]] = {
+    type(threading.Lock()): threading.Lock,
+    type(threading.RLock()): threading.RLock,
+    asyncio.Lock: asyncio.Lock,
+}
+
+
+class NoTwin(Exception):
+    """The thing may have state elsewhere, or some that nobody can copy truly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Makes twins.
+
+    ``trusted``: packages and modules that are known to keep nothing elsewhere. ``shares``: the classes
+    of what twins share with their originals, such as a model that the thing asks. ``copied``: packages
+    whose objects know how to copy themselves.
+    """
+
+    trusted: tuple[str, ...]
+    shares: Callable[[], tuple[type, ...]]
+    copied: tuple[str, ...] = ()
+
+    def of(self, thing: Any) -> Any:
+        """A twin of the thing. Raises NoTwin."""
+        kind = cast("type[Any]", type(thing))
+        if not keeps_to_itself(kind, self.trusted):
+            raise NoTwin(kind.__name__)
+        own_code = not is_within(kind.__module__, self.trusted)
+        return _Copying(self, self.shares(), own_code).thing(thing, locks=True)
+
+    def described(self, thing: Any) -> str:
+        """What the thing holds; equal for equal contents. What it shares with others is left out."""
+        shared = self.shares()
+        return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
+
+
+@dataclass(slots=True)
+class _Copying:
+    """The making of one twin. ``own_code``: the thing's class is the application's own, so that what
+    it may call is to be looked at as well."""
+
+    twins: Twins
+    shared: tuple[type, ...]
+    own_code: bool
+    memo: dict[int, Any] = field(default_factory=dict[int, Any])
+    as_they_are: dict[type, bool] = field(default_factory=dict[type, bool])
+
+    def value(self, value: Any) -> Any:
+        kind = cast("type[Any]", type(value))
+        as_it_is = self.as_they_are.get(kind)
+        if as_it_is is None:
+            as_it_is = issubclass(kind, (*_ATOMS, *_OTHER_ATOMS, *self.shared))
+            self.as_they_are[kind] = as_it_is
+        if as_it_is:
+            return value
+        if id(value) in self.memo:
+            return self.memo[id(value)]
+        copier = _COPIERS.get(kind)
+        if copier is not None:
+            return copier(self, value)
+        if isinstance(value, FunctionType) and (not self.own_code or self._keeps(value)):
+            return value
+        if isinstance(value, BuiltinFunctionType) and isinstance(value.__self__, ModuleType):
+            return value
+        return self._instance(value, kind)
+
+    def _instance(self, value: Any, kind: Any) -> Any:
+        if kind.__module__ == "numpy" and getattr(value, "dtype", None) != object:  # noqa: E721 -- a dtype
+            return value.copy()
+        if is_within(kind.__module__, self.twins.copied):
+            return deepcopy(value)
+        if not self._keeps(kind):
+            raise NoTwin(kind.__name__)
+        return self.thing(value)
+
+    def _keeps(self, thing: Any) -> bool:
+        return keeps_to_itself(thing, self.twins.trusted)
+
+    def thing(self, thing: Any, *, locks: bool = False) -> Any:
+        kind = cast("type[Any]", type(thing))
+        try:
+            twin = self.memo[id(thing)] = object.__new__(kind)
+        except TypeError as error:  # it has a state of its own, in C
+            raise NoTwin(kind.__name__) from error
+        attributes: dict[str, Any] = _get(twin, "__dict__", {})
+        in_slots = _in_slots(thing)
+        for name, value in {**in_slots, **_get(thing, "__dict__", {})}.items():
+            renewed = _LOCKS.get(cast("type[Any]", type(value))) if locks else None
+            copied = self.value(value) if renewed is None else renewed()
+            if name in in_slots:
+                object.__setattr__(twin, name, copied)
+            else:
+                attributes[name] = copied
+        return twin
+
+    def of_list(self, value: list[Any]) -> list[Any]:
+        if _are_numbers(value):
+            return value[:]
+        made: list[Any] = []
+        self.memo[id(value)] = made
+        made.extend(map(self.value, value))
+        return made
+
+    def of_dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        made: Any = type(value)()
+        if isinstance(value, defaultdict):
+            made = defaultdict[Any, Any](value.default_factory)
+        self.memo[id(value)] = made
+        made.update((self.value(key), self.value(each)) for key, each in list(value.items()))
+        return made
+
+    def of_deque(self, value: deque[Any]) -> deque[Any]:
+        made = self.memo[id(value)] = deque[Any](maxlen=value.maxlen)
+        made.extend(map(self.value, value))
+        return made
+
+    def of_members(self, value: Iterable[Any]) -> Any:
+        made = cast("Callable[[Iterable[Any]], Any]", type(value))(list(map(self.value, value)))
+        self.memo[id(value)] = made
+        return made
+
+
+_COPIERS: dict[type, Callable[[_Copying, Any], Any]] = {
+    list: _Copying.of_list,
+    dict: _Copying.of_dict,
+    defaultdict: _Copying.of_dict,
+    OrderedDict: _Copying.of_dict,
+    deque: _Copying.of_deque,
+    tuple: _Copying.of_members,
+    set: _Copying.of_members,
+    frozenset: _Copying.of_members,
+    bytearray: _Copying.of_members,
+}
+
+
+def _are_numbers(value: list[Any]) -> bool:
+    """True for the many numbers of an embedding, told as fast as can be."""
+    if not value or type(value[0]) is not float:
+        return False
+    try:
+        array("d", value)
+    except TypeError:
+        return False
+    return True
+
+
+def state_of(thing: Any) -> Mapping[str, Any]:
+    """All attributes that an object has of its own, in its dict and in its slots."""
+    return {**_in_slots(thing), **_get(thing, "__dict__", {})}
+
+
+def _in_slots(thing: Any) -> Mapping[str, Any]:
+    absent = object()
+    found = {name: _get(thing, name, absent) for name in _all_slots(cast("type[Any]", type(thing)))}
+    return {name: value for name, value in found.items() if value is not absent}
+
+
+@lru_cache(maxsize=1024)
+def _all_slots(kind: type) -> tuple[str, ...]:
+    names = [name for each in kind.__mro__ for name in _slots(each)]
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+
+
+def _slots(kind: type) -> Iterable[str]:
+    slots = vars(kind).get("__slots__", ())
+    for name in (slots,) if isinstance(slots, str) else tuple(cast("Iterable[str]", slots)):
+        private = name.startswith("__") and not name.endswith("__")
+        yield f"_{kind.__name__.lstrip('_')}{name}" if private else name
+
+
+def _get(thing: Any, name: str, absent: Any) -> Any:
+    try:
+        return object.__getattribute__(thing, name)
+    except AttributeError:
+        return absent

@@ -1,0 +1,12 @@
+"""How many examples a test draws that says so itself."""
+
+import pytest
+from hypothesis import settings
+
+drawn = pytest.mark.drawn
+"""Stands on what draws its examples without Hypothesis: it runs with the slow tests as well."""
+
+
+def examples(most: int) -> int:
+    """All of them where slow tests run, and as small a share of them as of others in a fast run."""
+    return max(1, most * settings().max_examples // 100)

@@ -1,0 +1,88 @@
+"""What an application remembers, or how often it ran, is never taken for rules."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
+from langchain_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import Explanation, Store
+from tests.integrations.consulting import SHAPES, STATEFUL, TITLES, Answer, Shape, check, heeds, text_of
+from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import Telling
+
+
+def built(shape: Shape) -> tuple[Answer, Telling]:
+    documents = [
+        Document(id=name, page_content=text_of(name), metadata={"title": title})
+        for name, title in TITLES.items()
+    ]
+    retriever = Counting(documents=documents)
+    model = Telling(says=lambda messages: heeds(messages[0].text))
+    answer = shape.build(
+        lambda question: [
+            (each.metadata["title"], each.page_content) for each in retriever.invoke(question)
+        ],
+        lambda prompt: model.invoke(prompt).text,
+    )
+    return answer, model
+
+
+def outcome(application: Any, **parameters: Any) -> Explanation | Exception:
+    try:
+        return RuleExplainer(application, predicate=BAD, miner="exact", **parameters).explain("why?")
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_every_shape_has_its_rules_or_is_doubted(shape: Shape) -> None:
+    answer, model = built(shape)
+    check(shape, outcome(RunnableLambda(answer)))
+    # No replay more than without state: the baseline, the repeat check, 16 subsets, the last comparison.
+    assert len(model.asked) <= 18
+
+
+@pytest.mark.parametrize("shape", STATEFUL, ids=lambda shape: shape.name)
+def test_made_anew_every_one_has_its_rules(shape: Shape) -> None:
+    found = outcome(RunnableLambda(lambda question: built(shape)[0](str(question))))
+    assert isinstance(found, Explanation), found
+    if shape.name != "a turn of a class":  # which no new object makes anew
+        assert blames_b_and_d(found), found.warnings
+
+
+def test_a_number_on_which_no_answer_depends_is_ignored_where_that_is_said() -> None:
+    from tests.integrations.consulting import Turns
+
+    class Noting(Turns):
+        def noting(self, question: str) -> str:
+            self.turn += 1
+            number = self.turn
+            return self._answer(question, drops=number < 0)
+
+    shape = Shape("noting", lambda search, ask: Noting(search, ask).noting)
+    doubted = outcome(RunnableLambda(built(shape)[0]))
+    assert isinstance(doubted, Explanation)
+    assert "Noting.turn" in doubted.warnings[0]
+    check(shape, outcome(RunnableLambda(built(shape)[0]), ignore=[r"Noting\.turn"]))
+
+
+def test_what_is_always_in_the_prompt_may_be_named() -> None:
+    file = next(shape for shape in SHAPES if shape.name == "titles in a file")
+    found = outcome(RunnableLambda(built(file)[0]), ignore=list(TITLES.values()))
+    assert isinstance(found, Explanation)
+    assert not found.warnings
+
+
+def test_a_doubt_is_stored_with_the_answers(tmp_path: Path) -> None:
+    file = next(shape for shape in SHAPES if shape.name == "titles in a file")
+    answer = RunnableLambda(built(file)[0])
+    first = outcome(answer, store=Store(str(tmp_path / "answers.db"), "guide"))
+    again = outcome(answer, store=Store(str(tmp_path / "answers.db"), "guide"))
+    check(file, first)
+    check(file, again)
+    assert isinstance(again, Explanation)
+    assert again.counts.stored > 0

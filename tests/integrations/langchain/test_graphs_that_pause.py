@@ -1,0 +1,225 @@
+"""Graphs of which a node's result comes out of a cache, and graphs that stop to ask a human."""
+
+import asyncio
+import sys
+from typing import Any, TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langchain_rag_rule_explainer import RuleExplainer
+from langgraph.cache.base import BaseCache
+from langgraph.cache.memory import InMemoryCache
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import CachePolicy, Command, interrupt
+from typing_extensions import override
+
+from rag_rule_explainer import BaselineFailed
+from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.langchain.models import Telling, sent_in
+from tests.integrations.langchain.zoo.shapes import joined, retriever_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+CONFIG: Any = {"configurable": {"thread_id": "t"}}
+AWAITING = pytest.mark.parametrize("awaiting", [False, True])
+# LangGraph hands its context on to what is awaited from Python 3.11 on; without it, nobody can be asked.
+ASKING = pytest.mark.parametrize(
+    "awaiting",
+    [
+        False,
+        pytest.param(True, marks=pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.11")),
+    ],
+)
+
+
+class Talk(TypedDict, total=False):
+    question: str
+    context: str
+    answer: str
+
+
+def graph_of(
+    asks: str = "",
+    model: Telling | None = None,
+    policy: CachePolicy[Any] | None = None,
+    **compiled: Any,
+) -> Any:
+    """Retrieves, then answers. ``asks``: before which of both it stops to ask a human."""
+    retriever, llm = retriever_of(), model or Telling()
+
+    def retrieve(state: Talk) -> Talk:
+        if asks == "retrieve":
+            interrupt("may I search?")
+        return {"context": joined(retriever.invoke(state.get("question", "")))}
+
+    def answer(state: Talk) -> Talk:
+        if asks == "answer":
+            interrupt("may I answer?")
+        return {"answer": llm.invoke(state.get("context") or "nothing").text}
+
+    graph: Any = StateGraph(Talk)
+    graph.add_node("retrieve", retrieve, cache_policy=policy)
+    graph.add_node("reply", answer, cache_policy=policy)
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("retrieve", "reply")
+    graph.add_edge("reply", END)
+    return graph.compile(**compiled)
+
+
+def called(application: Any, name: str, given: Any, awaiting: bool, config: Any = None) -> Any:
+    explainer: Any = RuleExplainer(application, predicate=BAD)
+    if awaiting:
+        return asyncio.run(getattr(explainer, f"a{name}")(given, config))
+    return getattr(explainer, name)(given, config)
+
+
+def entries(cache: InMemoryCache[Any]) -> int:
+    return sum(map(len, vars(cache)["_cache"].values()))
+
+
+@AWAITING
+@pytest.mark.parametrize("filled", [False, True])
+def test_no_node_of_a_replay_is_answered_out_of_a_cache(filled: bool, awaiting: bool) -> None:
+    cache: InMemoryCache[Any] = InMemoryCache()
+    graph = graph_of(policy=CachePolicy(), cache=cache)
+    if filled:
+        graph.invoke({"question": "why?"})
+    before = entries(cache)
+    assert blames_b_and_d(called(graph, "explain", {"question": "why?"}, awaiting))
+    assert entries(cache) == before
+
+
+@AWAITING
+def test_the_users_own_run_fills_the_cache(awaiting: bool) -> None:
+    cache: InMemoryCache[Any] = InMemoryCache()
+    graph = graph_of(policy=CachePolicy(), cache=cache)
+    assert blames_b_and_d(called(graph, "invoke", {"question": "why?"}, awaiting).explanation)
+    assert entries(cache) == 2
+
+
+@AWAITING
+def test_a_run_finds_in_a_cache_what_it_has_put_there_and_cleared_nothing_else(awaiting: bool) -> None:
+    cache: BaseCache[Any] = InMemoryCache()
+    cache.set({(("one",), "before"): ("real", None)})
+    keys = [(("one",), "before"), (("one",), "mine"), (("two",), "mine")]
+    retriever, model, seen = retriever_of(), Telling(), list[tuple[int, int, int]]()
+
+    def answer(question: str) -> str:
+        cache.set({keys[1]: ("it", None), keys[2]: ("it", None)})
+        first = len(cache.get(keys))
+        cache.clear([("one",)])
+        second = len(cache.get(keys))
+        cache.clear()
+        seen.append((first, second, len(cache.get(keys))))
+        return model.invoke(joined(retriever.invoke(question)) or "nothing").text
+
+    assert blames_b_and_d(called(RunnableLambda(answer), "explain", "why?", awaiting))
+    assert set(seen) == {(2, 1, 0)}
+    assert cache.get(keys) == {keys[0]: "real"}
+
+
+@ASKING
+@pytest.mark.parametrize("saver", [False, True])
+@pytest.mark.parametrize(("asks", "said"), [("retrieve", "may I search"), ("answer", "may I answer")])
+def test_a_graph_that_asks_a_human_says_so(asks: str, said: str, saver: bool, awaiting: bool) -> None:
+    graph = graph_of(asks, checkpointer=InMemorySaver() if saver else None)
+    with pytest.raises(BaselineFailed, match=f"(?s)ask a human.*{said}.*Command.resume"):
+        called(graph, "explain", {"question": "why?"}, awaiting, CONFIG)
+
+
+@AWAITING
+@pytest.mark.parametrize("before", ["reply"])
+def test_a_graph_that_stops_at_a_breakpoint_says_so(before: str, awaiting: bool) -> None:
+    graph = graph_of(checkpointer=InMemorySaver(), interrupt_before=[before])
+    with pytest.raises(BaselineFailed, match=r"(?s)breakpoint.*reply.*invoke\(None, config"):
+        called(graph, "explain", {"question": "why?"}, awaiting, CONFIG)
+
+
+@AWAITING
+@pytest.mark.parametrize("asks", ["retrieve", "answer", ""])
+def test_a_function_that_answers_the_graph_is_explained(asks: str, awaiting: bool) -> None:
+    stops: dict[str, Any] = {} if asks else {"interrupt_before": ["reply"]}
+    graph = graph_of(asks, checkpointer=InMemorySaver(), **stops)
+
+    def ask(question: str) -> str:
+        graph.invoke({"question": question}, CONFIG)
+        return graph.invoke(Command(resume="yes") if asks else None, CONFIG)["answer"]
+
+    assert blames_b_and_d(called(RunnableLambda(ask), "explain", "why?", awaiting))
+
+
+def test_an_estimate_of_a_graph_that_asks_a_human_says_so() -> None:
+    graph = graph_of("retrieve", checkpointer=InMemorySaver())
+    with pytest.raises(BaselineFailed, match="ask a human"):
+        called(graph, "estimate", {"question": "why?"}, False, CONFIG)
+
+
+@ASKING
+def test_a_replay_that_asks_a_human_is_undecided(awaiting: bool) -> None:
+    retriever, model = retriever_of(), Telling()
+
+    def answer(state: Talk) -> Talk:
+        context = joined(retriever.invoke(state.get("question", "")))
+        told = model.invoke(context or "nothing")
+        if "a" not in sent_in([told]) and "Amber" not in context:
+            interrupt("may I answer without amber?")
+        return {"answer": told.text}
+
+    graph: Any = StateGraph(Talk)
+    graph.add_node("reply", answer)
+    graph.add_edge(START, "reply")
+    graph.add_edge("reply", END)
+    found = called(
+        graph.compile(checkpointer=InMemorySaver()), "explain", {"question": "why?"}, awaiting, CONFIG
+    )
+    failed = [probe for probe in found.probes if probe.error]
+    assert failed
+    assert all("ask a human" in probe.error and "a" not in probe.kept for probe in failed)
+    assert all(probe.error or "a" in probe.kept for probe in found.probes)
+
+
+class Calling(Telling):
+    """Calls a tool first, and then answers."""
+
+    @override
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        if any(message.type == "tool" for message in messages):
+            return super()._generate(messages, stop, run_manager, **kwargs)
+        call: Any = {"name": "search", "args": {"words": "why"}, "id": "1"}
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))])
+
+    @override
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+
+def supervised() -> Any:
+    retriever = retriever_of()
+
+    @tool
+    def search(words: str) -> str:
+        """Searches."""
+        return joined(retriever.invoke(words)) or "nothing"
+
+    middleware: Any = HumanInTheLoopMiddleware(interrupt_on={"search": True})
+    return create_agent(Calling(), [search], middleware=[middleware], checkpointer=InMemorySaver())
+
+
+@ASKING
+def test_an_agent_whose_calls_are_approved_by_a_human(awaiting: bool) -> None:
+    agent = supervised()
+    with pytest.raises(BaselineFailed, match=r"(?s)ask a human.*search.*Command.resume"):
+        called(agent, "explain", {"messages": [("user", "why?")]}, awaiting, CONFIG)
+
+    def ask(question: str) -> Any:
+        agent.invoke({"messages": [("user", question)]}, CONFIG)
+        return agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), CONFIG)
+
+    assert blames_b_and_d(called(RunnableLambda(ask), "explain", "why?", awaiting))

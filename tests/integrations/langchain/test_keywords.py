@@ -1,0 +1,141 @@
+"""What a run is given by name reaches every run, and a graph is streamed as its caller asks."""
+
+import asyncio
+import sys
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import ConfigurableField, RunnableLambda
+from langchain_rag_rule_explainer import RuleExplainer, explained
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.zoo.shapes import joined
+
+
+class State(TypedDict):
+    question: str
+    documents: list[Document]
+    answer: str
+
+
+@dataclass
+class Context:
+    language: str
+    seen: list[str] = field(default_factory=list[str])
+
+
+def graph() -> tuple[Any, Telling]:
+    retriever, model = Counting(documents=facts("abcd")), Telling()
+
+    def retrieve(state: State) -> Any:
+        return {"documents": retriever.invoke(state["question"])}
+
+    def write(state: State, runtime: Runtime[Context]) -> Any:
+        # What one run does to its context reaches no other one.
+        runtime.context.seen.append(state["question"])
+        prompt = f"{runtime.context.language}{len(runtime.context.seen)}: {joined(state['documents'])}"
+        return {"answer": model.invoke(prompt).text}
+
+    made: Any = StateGraph(State, context_schema=Context)
+    made.add_node("retrieve", retrieve)
+    made.add_node("write", write)
+    made.add_edge(START, "retrieve")
+    made.add_edge("retrieve", "write")
+    made.add_edge("write", END)
+    return made.compile(), model
+
+
+ASKED = {"question": "why?"}
+READING: Any = {"predicate": BAD, "answer_of": lambda state: state["answer"]}
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_context_is_given_to_every_run(awaiting: bool) -> None:
+    application, _ = graph()
+    explainer, context = RuleExplainer(application, **READING), Context("en")
+    if awaiting:
+        explanation = asyncio.run(explainer.aexplain(ASKED, context=context))
+    else:
+        explanation = explainer.explain(ASKED, context=context)
+    assert blames_b_and_d(explanation)
+    assert context.seen == []
+    assert explainer.verify(["b", "d"], "retention", ASKED, context=context).holds
+    assert explainer.estimate(ASKED, context=context).worst.replays >= explanation.counts.replays
+
+
+def test_it_goes_through_invoke_as_well() -> None:
+    application, _ = graph()
+    context = Context("en")
+    output = explained(application, **READING).invoke(ASKED, context=context)
+    assert output["answer"] == "bad news"
+    assert [each["sources"] for each in output["rag_rules"]["retention_rules"]] == [["b", "d"]]
+    assert context.seen == ["why?"]  # the run is the user's own
+
+
+@pytest.mark.parametrize("mode", [None, "updates", "values", "messages", ["messages", "values"]])
+def test_a_graph_is_streamed_as_it_is_without_rules(mode: Any) -> None:
+    asked: dict[str, Any] = {} if mode is None else {"stream_mode": mode}
+    application, _ = graph()
+    plain = list(application.stream(ASKED, context=Context("en"), **asked))
+    *chunks, last = explained(application, **READING).stream(ASKED, context=Context("en"), **asked)
+    assert [shape(each) for each in chunks] == [shape(each) for each in plain]
+    assert rules_in(last) == [["b", "d"]]
+    assert type(last) is type(plain[-1]) or isinstance(last, dict)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="LangGraph streams no tokens of awaited nodes")
+def test_and_so_it_is_on_a_loop() -> None:
+    application, _ = graph()
+
+    async def streamed() -> list[Any]:
+        chain = explained(application, **READING)
+        return [
+            each async for each in chain.astream(ASKED, context=Context("en"), stream_mode="messages")
+        ]
+
+    *chunks, last = asyncio.run(streamed())
+    assert "".join(message.content for message, _ in chunks) == "bad news"
+    assert rules_in(last) == [["b", "d"]]
+
+
+def shape(chunk: Any) -> Any:
+    """What a chunk says, without ids and times."""
+    if isinstance(chunk, tuple):
+        return tuple(map(shape, chunk))
+    if isinstance(chunk, AIMessage):
+        return chunk.content
+    if isinstance(chunk, dict):
+        return sorted(chunk) if "langgraph_step" not in chunk else chunk["langgraph_node"]
+    return chunk
+
+
+def rules_in(last: Any) -> Any:
+    if isinstance(last, tuple):
+        message = last[-2] if isinstance(last[-2], AIMessage) else None
+        last = last[-1] if message is None else message.response_metadata
+    return [each["sources"] for each in last["rag_rules"]["retention_rules"]]
+
+
+def test_what_may_be_configured_in_the_application_may_be_configured_here() -> None:
+    model = Telling().configurable_fields(spends=ConfigurableField("spends"))
+    chain = Counting(documents=facts("abcd")) | RunnableLambda(joined) | model
+    explainer = RuleExplainer(chain, predicate=BAD)
+    assert [spec.id for spec in explainer.config_specs] == ["spends"]
+
+
+@pytest.mark.parametrize(("own", "given", "most"), [(2, 5, 2), (5, 2, 2), (None, 3, 3)])
+def test_of_both_bounds_the_smaller_one_holds(own: int | None, given: int, most: int) -> None:
+    explainer = RuleExplainer(
+        Counting(documents=facts("abcd")) | RunnableLambda(joined) | Telling(),
+        predicate=BAD,
+        **({} if own is None else {"concurrency": own}),
+    )
+    explanation = explainer.explain("why?", {"max_concurrency": given})
+    assert explanation.settings["concurrency"] == most

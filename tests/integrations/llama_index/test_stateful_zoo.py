@@ -1,0 +1,56 @@
+"""Every application that remembers, derives or loops: its known rules, or its refusal and the way out."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from llama_index_rag_rule_explainer import RuleExplainer
+
+from tests.integrations.known import BAD
+from tests.integrations.llama_index.zoo.stateful import SHAPES
+from tests.integrations.stateful import Made, Outcome, Stateful, check
+
+# LlamaIndex leaves connections of its in-memory databases to the garbage collector, whenever that is.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(60)]
+Mode = Literal["sync", "async"]
+MODES = ["sync", pytest.param("async", marks=pytest.mark.slow)]
+WAYS_OUT = [shape for shape in SHAPES if shape.way_out]
+
+
+def outcome(made: Made, mode: Mode) -> Outcome:
+    try:
+        explainer: Any = RuleExplainer(made.application, predicate=BAD, miner="exact", **made.parameters)
+        if mode == "sync":
+            return explainer.explain(made.given)
+        return asyncio.run(explainer.aexplain(made.given))
+    except Exception as error:
+        return error
+
+
+def explained(build: Callable[[], Made], mode: Mode, shape: Stateful, *, way_out: bool = False) -> None:
+    made = build()
+    try:
+        before = made.memory()
+        check(shape, made, outcome(made, mode), before, way_out=way_out)
+    finally:
+        made.after()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_every_shape_has_its_rules_or_is_refused(shape: Stateful, mode: Mode) -> None:
+    explained(shape.build, mode, shape)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape", WAYS_OUT, ids=lambda shape: shape.name)
+def test_every_refusal_has_a_way_out(shape: Stateful, mode: Mode) -> None:
+    assert shape.way_out is not None
+    explained(shape.way_out, mode, shape, way_out=True)
+
+
+def test_there_are_enough_shapes_and_most_are_explained_as_they_are() -> None:
+    assert len({shape.name for shape in SHAPES}) == len(SHAPES) >= 24
+    assert all(shape.way_out for shape in SHAPES if not shape.as_it_is)
+    assert sum(shape.as_it_is for shape in SHAPES) >= 0.7 * len(SHAPES)

@@ -1,0 +1,137 @@
+"""Workflows: how they are asked, what they end with, what they ask a human, and how they are run."""
+
+import asyncio
+from itertools import count
+from typing import Any
+
+import pytest
+from llama_index.core.base.response.schema import Response
+from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
+from llama_index_rag_rule_explainer import RuleExplainer, explained
+
+from rag_rule_explainer import BaselineFailed, StateShared
+from tests.integrations.known import BAD, retention, sets
+from tests.integrations.llama_index.engines import retriever_of
+from tests.integrations.llama_index.models import Telling, bad_with_b
+from tests.integrations.llama_index.zoo.agents import texts_of
+
+
+class Found(Event):
+    count: int
+
+
+class Completed(StopEvent):
+    answer: str
+    documents: int
+
+
+class Reader(Workflow):
+    """Reads what its plain start event has, tells what it found, and ends with an event of its own."""
+
+    @step
+    async def read(self, ctx: Context, ev: StartEvent) -> Completed:
+        nodes = retriever_of("ab").retrieve(ev.user_input)
+        ctx.write_event_to_stream(Found(count=len(nodes)))
+        said = await Telling(says=bad_with_b).acomplete(texts_of(nodes) or "nothing")
+        return Completed(answer=said.text, documents=len(nodes))
+
+
+class Asking(Workflow):
+    """Asks whether it may, before it answers."""
+
+    @step
+    async def ask(self, ev: StartEvent) -> InputRequiredEvent:
+        return InputRequiredEvent(prefix="May I?")  # pyright: ignore[reportCallIssue] -- events take any field
+
+    @step
+    async def answer(self, ev: HumanResponseEvent) -> StopEvent:
+        nodes = retriever_of("ab").retrieve("why?")
+        said = await Telling(says=bad_with_b).acomplete(f"{ev.response}: {texts_of(nodes)}")
+        return StopEvent(result=said.text)
+
+
+@pytest.mark.parametrize("given", ["why?", {"user_input": "why?"}])
+def test_a_plain_start_event_and_a_stop_event_of_ones_own(given: Any) -> None:
+    explanation = RuleExplainer(Reader(), predicate=BAD).explain(given)
+    assert explanation.question == "why?"
+    assert explanation.baseline.text == "bad news"
+    assert retention(explanation) == sets("b")
+
+
+@pytest.mark.parametrize("key", ["task", "anything"])
+def test_a_dict_with_one_text_is_a_question(key: str) -> None:
+    class Keyed(Workflow):
+        @step
+        async def read(self, ev: StartEvent) -> StopEvent:
+            nodes = retriever_of("ab").retrieve(ev.get(key))
+            said = await Telling(says=bad_with_b).acomplete(texts_of(nodes) or "nothing")
+            return StopEvent(result=said.text)
+
+    explanation = RuleExplainer(Keyed(), predicate=BAD).explain({key: "why?", "top": 3})
+    assert explanation.question == "why?"
+    assert retention(explanation) == sets("b")
+
+
+@pytest.mark.parametrize("seconds", [None, 45])
+def test_one_that_asks_a_human_says_so_at_once_and_the_way_out_works(seconds: float | None) -> None:
+    workflow = Asking(timeout=seconds)
+    with pytest.raises(BaselineFailed, match="asks a human") as told:
+        RuleExplainer(workflow, predicate=BAD).explain({"query": "why?"})
+    assert "HumanResponseEvent" in str(told.value)
+
+    async def answered(question: str) -> Any:
+        handler = workflow.run(query=question)
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                assert handler.ctx is not None
+                handler.ctx.send_event(HumanResponseEvent(response="yes"))  # pyright: ignore[reportCallIssue] -- as above
+        return await handler
+
+    assert retention(RuleExplainer(answered, predicate=BAD).explain("why?")) == sets("b")
+
+
+def test_an_explained_workflow_is_run_as_it_is() -> None:
+    workflow = explained(Reader(), predicate=BAD)
+
+    async def run() -> tuple[list[Event], Any]:
+        handler = workflow.run(user_input="why?")
+        return [event async for event in handler.stream_events()], await handler
+
+    events, done = asyncio.run(run())
+    assert [type(event) for event in events] == [Found, Completed]
+    assert (done.output.answer, done.output.documents) == ("bad news", 2)
+    assert retention(done.explanation) == sets("b")
+    response: Any = workflow.query("why?")
+    assert isinstance(response, Response)
+    assert response.response == "bad news"
+    assert [rule["sources"] for rule in (response.metadata or {})["rag_rules"]["retention_rules"]] == [
+        ["b"]
+    ]
+
+
+def test_what_fails_ends_its_events_and_its_run() -> None:
+    class Failing(Workflow):
+        @step
+        async def fail(self, ev: StartEvent) -> StopEvent:
+            raise ValueError("no luck")
+
+    async def run() -> list[Event]:
+        handler = explained(Failing(), predicate=BAD).run(query="why?")
+        events = [event async for event in handler.stream_events()]
+        with pytest.raises(BaselineFailed, match="no luck"):
+            await handler
+        return events
+
+    assert not [event for event in asyncio.run(run()) if isinstance(event, Found)]
+
+
+def test_other_parameters_with_the_same_prompt_are_another_request() -> None:
+    llm, turns = Telling(says=bad_with_b), count(1)
+
+    def answer(question: str) -> str:
+        found = texts_of(retriever_of("ab").retrieve(question)) or "nothing"
+        return str(llm.complete(found, temperature=next(turns) / 10))
+
+    with pytest.raises(StateShared, match="request 1 to a model differs"):
+        RuleExplainer(answer, predicate=BAD).explain("why?")

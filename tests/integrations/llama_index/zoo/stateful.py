@@ -1,0 +1,16 @@
+"""All shapes that remember, derive, loop or differ from run to run."""
+
+from tests.integrations.llama_index.zoo import (
+    caches,
+    derived,
+    filled,
+    filters,
+    histories,
+    loops,
+    own,
+    volatile,
+)
+from tests.integrations.stateful import Stateful
+
+ROOMS = (histories, own, caches, derived, filled, loops, filters, volatile)
+SHAPES: tuple[Stateful, ...] = tuple(shape for room in ROOMS for shape in room.SHAPES)

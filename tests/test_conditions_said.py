@@ -1,0 +1,130 @@
+"""A condition that is not met with all sources is said before anything more is paid, and first."""
+
+import logging
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer import Explainer, InvalidInput, Source, contains, same_answer
+from rag_rule_explainer.errors import AnswerNotRepeatable, ConditionFalse
+from rag_rule_explainer.predicates import Predicate
+from rag_rule_explainer.report import as_text
+from rag_rule_explainer.verdicts import Answer, Case
+
+SOURCES = [Source("a", "Twenty days of leave."), Source("b", "Dogs are welcome."), Source("c", "Lunch.")]
+
+
+class Days:
+    """Answers "20 days" where a is shown, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, _question: str, sources: Sequence[Source]) -> str:
+        self.asked += 1
+        return "20 days" if "a" in [source.id for source in sources] else "no"
+
+
+AS_TEXT: list[Callable[[Any], bool]] = [
+    lambda answer: "20" in answer,
+    lambda case: case == "20 days",
+    lambda case: case != "no",
+    lambda case: case in {"20 days"},
+    lambda case: str(case).startswith("20"),
+    lambda case: case.answer == "20 days",
+    lambda case: "20" in case.answer,
+    lambda case: case.answer != "no",
+    lambda case: case.answer in {"20 days", "30 days"},
+    lambda case: f"{case.answer}".endswith("days"),
+    lambda case: case.answer == case.baseline,
+]
+
+
+@pytest.mark.parametrize("condition", AS_TEXT)
+def test_an_answer_and_a_case_are_their_text_beside_a_text(condition: Callable[[Any], bool]) -> None:
+    explanation = Explainer(Days(), predicate=condition).explain("?", SOURCES)
+    assert [rule.sources for rule in explanation.retention_rules] == [("a",)]
+    assert [rule.sources for rule in explanation.omission_rules] == [("a",)]
+    assert not explanation.warnings
+
+
+MEANING_NOTHING: list[Callable[[Any], bool]] = [
+    lambda case: 20 in case,
+    lambda case: len(case) > 2,
+    lambda case: case[0] == "2",
+]
+
+
+@pytest.mark.parametrize("condition", MEANING_NOTHING)
+def test_what_means_nothing_about_a_text_is_an_error(condition: Callable[[Any], bool]) -> None:
+    with pytest.raises(Exception, match="TypeError"):
+        Explainer(Days(), predicate=condition).explain("?", SOURCES)
+
+
+def test_answers_are_equal_where_all_of_them_is() -> None:
+    assert Answer("yes") == Answer("yes")
+    assert Answer("yes", note="so") != Answer("yes")
+    assert hash(Answer("yes", usage={"input_tokens": 1})) == hash("yes")
+    case = Case("?", Answer("yes"), Answer("no"), ())
+    assert case == Case("?", Answer("yes"), Answer("no"), ())
+    assert case != Case("?", Answer("no"), Answer("no"), ())
+    assert pickle.loads(pickle.dumps(case)) == case  # noqa: S301 -- our own
+
+
+@pytest.mark.parametrize("rules", ["both", "retention", "omission"])
+def test_it_is_said_at_once_and_first(rules: Any, caplog: pytest.LogCaptureFixture) -> None:
+    replay, told = Days(), list[int]()
+
+    class Telling(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(replay.asked)
+
+    log, handler = logging.getLogger("rag_rule_explainer.opening"), Telling()
+    log.addHandler(handler)
+    explanation = Explainer(replay, predicate=contains("30"), rules=rules).explain("?", SOURCES)
+    log.removeHandler(handler)
+    assert told == [1]  # when only the answer was paid
+    assert "the answer does not contain '30'. The answer is '20 days'" in explanation.warnings[0]
+    assert "WARNING: with all sources the condition is not met" in as_text(explanation).splitlines()[2]
+    assert str(explanation).startswith("WARNING: with all sources the condition is not met")
+
+
+def test_or_it_ends_there() -> None:
+    replay = Days()
+    with pytest.raises(ConditionFalse, match="Nothing else was asked") as told:
+        Explainer(replay, predicate=contains("30"), false_condition="error").explain("?", SOURCES)
+    assert replay.asked == 1
+    assert pickle.loads(pickle.dumps(told.value)).told == told.value.told  # noqa: S301 -- our own
+    assert (
+        not Explainer(Days(), predicate=contains("20"), false_condition="error")
+        .explain("?", SOURCES)
+        .warnings
+    )
+    with pytest.raises(InvalidInput, match="false_condition is 'no'; give one of 'warn', 'error'"):
+        Explainer(Days(), false_condition="no")  # type: ignore[arg-type]
+
+
+def test_a_condition_of_omissions_that_is_met_anyhow_is_said_as_well() -> None:
+    explainer = Explainer(Days(), predicate=contains("20"), omission_predicate=contains("days"))
+    assert "the answer contains 'days'" in explainer.explain("?", SOURCES).warnings[0]
+
+
+def test_one_rule_may_be_about_any_condition() -> None:
+    explainer = Explainer(Days(), predicate=contains("30"), false_condition="error")
+    assert not explainer.verify(["a"], "retention", "?", SOURCES).holds
+
+
+def test_votes_are_named_where_the_wording_is_not_the_trouble() -> None:
+    def told(predicate: Predicate) -> str:
+        answers = iter(["20 days", "thirty", "20 days", "thirty"])
+        with pytest.raises(AnswerNotRepeatable) as raised:
+            Explainer(lambda _question, _sources: next(answers), predicate=predicate).explain(
+                "?", SOURCES
+            )
+        return str(raised.value).partition("Second answer")[2]
+
+    assert "'thirty'. Put several answers to the vote with noise=Noise(samples=9)" in told(contains("20"))
+    assert "Judge what matters instead of the wording" in told(same_answer())
+    assert "--samples 9" in told(same_answer())

@@ -1,0 +1,95 @@
+"""Sources, limits, noise and stores in the forms that people have."""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Noise, Source, Store, contains
+from rag_rule_explainer.sources import SourceSet
+
+MADE_UP = "7f9c24e8-3b12-4fef-91e0-5d1b6a0c2f11"
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "text"),
+    [
+        ("plain", "D1", "plain"),
+        ({"id": "x", "text": "plain"}, "x", "plain"),
+        ({"page_content": "plain", "metadata": {"source": "leave.md"}}, "leave.md", "plain"),
+        ({"content": "plain", "title": "Leave"}, "Leave", "plain"),
+        ({"id": MADE_UP, "text": "plain"}, "D1", "plain"),
+        (Document(page_content="plain", id="x"), "x", "plain"),
+        (Document(page_content="plain", metadata={"source": "leave.md"}), "leave.md", "plain"),
+        (TextNode(text="plain", id_="x"), "x", "plain"),
+        (
+            NodeWithScore(node=TextNode(text="plain", metadata={"file_name": "f.md"}), score=1.0),
+            "f.md",
+            "plain",
+        ),
+    ],
+)
+def test_a_source_may_be_a_dict_or_a_document_of_a_framework(given: Any, name: str, text: str) -> None:
+    (source,) = SourceSet.of([given]).sources
+    assert (source.id, source.text) == (name, text)
+
+
+def test_names_that_several_have_are_no_names() -> None:
+    given = [{"text": each, "source": "leave.md"} for each in ("one", "two")]
+    assert SourceSet.of([*given, Source("x", "three")]).ids == ("D1", "D2", "x")
+
+
+@pytest.mark.parametrize("given", [3, None, object(), {"body": "plain"}])
+def test_anything_else_is_said_with_what_may_be_given(given: Any) -> None:
+    with pytest.raises(InvalidInput, match=r'a dict such as \{"id": "D1", "text": "..."\}'):
+        SourceSet.of(["one", given])
+
+
+@pytest.mark.parametrize("given", [{"text": 5}, {"id": 5, "text": "plain"}])
+def test_a_text_and_an_id_are_texts(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="is 5; give a str"):
+        SourceSet.of([given])
+
+
+def replay(_question: str, _sources: Any) -> str:
+    return "20 days"
+
+
+def test_numbers_are_limits_of_replays_and_samples() -> None:
+    settings = Explainer(replay, limits=100, noise=9).settings
+    assert (settings.limits, settings.noise) == (Limits(replays=100), Noise(samples=9))
+
+
+def test_a_store_without_a_namespace_needs_an_application_whose_requests_are_seen(tmp_path: Path) -> None:
+    place = str(tmp_path / "answers.db")
+    explainer = Explainer(replay, store=place)
+    assert explainer.settings.store == Store(place)
+    with pytest.raises(InvalidInput, match=r"namespace='support-bot-7'"):
+        explainer.explain("?", ["one", "two"])
+    assert not Path(place).exists()
+    with pytest.raises(InvalidInput, match="has no namespace; give one"):
+        Store(place).open()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"), [("predikate", "predicate"), ("limit", "limits"), ("sotre", "store"), ("n", "")]
+)
+def test_a_name_that_is_no_setting_is_told_with_all_that_are(wrong: str, near: str) -> None:
+    with pytest.raises(InvalidInput) as told:
+        Explainer(replay, **{wrong: 1})  # type: ignore[arg-type]
+    assert f"{wrong!r} is not a setting; " in str(told.value)
+    assert (f"did you mean {near!r}?" in str(told.value)) == bool(near)
+    for name in ("predicate", "omission_predicate", "limiter", "progress", "noise", "false_condition"):
+        assert name in str(told.value)
+
+
+def test_help_shows_every_setting_with_its_default() -> None:
+    shown = inspect.signature(Explainer).parameters
+    assert shown["noise"].default == Noise()
+    assert shown["miner"].default == "auto"
+    assert shown["store"].default is None
+    assert {"limits", "prices", "merge_duplicates", "granularity", "speculate"} <= set(shown)
+    assert Explainer(replay, predicate=contains("20")).explain("?", ["one"]).complete
