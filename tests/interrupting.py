@@ -1,5 +1,6 @@
 """Knowing when a Ctrl-C has come to where it stops a search: no test guesses how long that takes."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -39,6 +40,12 @@ def stops() -> Generator[threading.Event, None, None]:
         yield stopped
     finally:
         end()
+
+
+def say(line: str) -> None:
+    """Writes the line to stdout in one piece: print() writes a line and its end apart, and the word of
+    another thread comes between them."""
+    os.write(1, f"{line}\n".encode())
 
 
 def telling(sign: Path) -> str:

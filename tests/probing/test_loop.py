@@ -121,21 +121,19 @@ def _new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
 SCRIPT = """
     import itertools, signal, sys, threading, time
     from rag_rule_explainer import Explainer, equals
-    from tests.interrupting import tell_stops
+    from tests.interrupting import say, tell_stops
 
     # A process started in the background of a shell ignores Ctrl-C unless it says otherwise.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupts, numbers, stopped = int(sys.argv[1]), itertools.count(1), threading.Event()
 
     def tell():
-        print("told", flush=True)
+        say("told")
         stopped.set()
 
     def replay(question, sources):
         if next(numbers) >= 8:
-            # In one piece: two threads write at once.
-            sys.stdout.write("here\\n")
-            sys.stdout.flush()
+            say("here")
             stopped.wait() if interrupts == 1 else time.sleep(3600)
         return "yes" if any(source.id == "D1" for source in sources) else "no"
 
@@ -183,7 +181,7 @@ PAUSING = """
     import signal, threading, time
     from rag_rule_explainer import Explainer, Retries, equals
     from tests import clock
-    from tests.interrupting import tell_stops
+    from tests.interrupting import say, tell_stops
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # No time passes before the interrupt, however long the others take; then what has a second is late.
@@ -197,7 +195,7 @@ PAUSING = """
         ids = {source.id for source in sources}
         if ids == {"D1", "D2"}:
             others_have_begun.wait(60)
-            print("failed", flush=True)
+            say("failed")
             HOW
         others.add(frozenset(ids))
         if len(others) == 7:
@@ -205,7 +203,7 @@ PAUSING = """
         return "yes" if "D1" in ids else "no"
 
     def tell():
-        print("told", flush=True)
+        say("told")
         if TIMEOUT == 1.5:
             loop.jump()
 

@@ -69,7 +69,7 @@ def answer_in(output: Any) -> Answer:
 
 
 def _stopped_with(event: StopEvent) -> Any:
-    """Returns what the last event of a workflow brings: its result, or the fields that a subclass adds."""
+    """Returns what the last event of a workflow brings: its result, or the fields a subclass adds."""
     fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
     texts = [each for each in fields.values() if isinstance(each, str)]
     if reading.told(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
