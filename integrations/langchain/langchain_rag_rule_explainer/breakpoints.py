@@ -1,7 +1,10 @@
 """Graphs that stop in the middle to ask a human: their output is no answer yet."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
 
 from rag_rule_explainer.wrapping.showing import shortened
 
@@ -12,12 +15,39 @@ _WAY_OUT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The output of a graph that has not ended: ``before`` are the nodes it would run next."""
+
+    output: Any
+    before: tuple[str, ...]
+
+    @classmethod
+    def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
+        """Returns the output of a run, as paused where the thread of the run says so."""
+        before = graph.get_state(config).next if _keeps_threads(graph) else ()
+        return cls(output, before) if before else output
+
+    @classmethod
+    async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
+        """Returns the same on the caller's loop."""
+        before = (await graph.aget_state(config)).next if _keeps_threads(graph) else ()
+        return cls(output, before) if before else output
+
+
+def _keeps_threads(graph: Any) -> bool:
+    """False for a graph that nobody can go on with once it has stopped, and for what is none."""
+    return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
+
+
 def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) -> str:
     """Returns that a graph stopped to ask a human, and what to do; nothing where it did not.
 
-    ``unreadable``: the output holds no answer. Only then a graph that is made with breakpoints is known
-    to have stopped at one, as its output does not tell.
+    ``unreadable``: the output holds no answer. A graph that keeps no threads and is made with breakpoints
+    is known to have stopped at one only then, as its output does not tell.
     """
+    paused = output if isinstance(output, Paused) else None
+    output = output if paused is None else paused.output
     asked: Any = cast("Mapping[str, Any]", output).get(_INTERRUPT) if isinstance(output, Mapping) else ()
     if asked:
         listed = cast("list[Any]", asked if isinstance(asked, (list, tuple)) else [asked])
@@ -26,11 +56,12 @@ def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) ->
         return f"the application stopped to ask a human ({said}), so there is no answer yet. {resume}"
     names = ("interrupt_before_nodes", "interrupt_after_nodes")
     set_at = [each for name in names for each in _listed(getattr(runnable, name, ()))]
-    if unreadable and set_at:
+    place = f"before {', '.join(paused.before)}" if paused else ", ".join(set_at) if unreadable else ""
+    if place:
         resume = _WAY_OUT.format(resume="None")
         return (
-            f"the application stopped at a breakpoint (interrupt_before or interrupt_after: "
-            f"{', '.join(set_at)}), so there is no answer yet. {resume}"
+            f"the application stopped at a breakpoint ({place}; set by interrupt_before or "
+            f"interrupt_after), so there is no answer yet. {resume}"
         )
     return ""
 

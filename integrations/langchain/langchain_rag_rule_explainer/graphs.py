@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+from langchain_core.runnables.config import merge_configs
+
+from .breakpoints import Paused
 
 STREAM_ONLY = ("stream_mode", "subgraphs", "print_mode")
 """Keywords that say how a run is told, and nothing of what it does."""
@@ -25,6 +28,23 @@ def graph_in(application: Runnable[Any, Any]) -> Any:
         application = application.bound
     is_graph = any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
     return application if is_graph and hasattr(application, "stream_mode") else None
+
+
+def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
+    """Returns the output of an application, as ``Paused`` where it is a graph that has stopped."""
+    return Paused.or_ended(graph_in(application), bound_with(application, config), output)
+
+
+async def aended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
+    """Returns the same on the caller's loop."""
+    return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
+
+
+def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> RunnableConfig:
+    """Returns the config of a run with what is bound to the application."""
+    while isinstance(application, RunnableBinding):
+        config, application = merge_configs(application.config, config), application.bound
+    return config
 
 
 @dataclass(slots=True)
@@ -54,7 +74,7 @@ class GraphStream:
         """Yields the chunks that were asked for, then the ``Whole``."""
         for part in application.stream(given, config, **self.asked):
             yield from self._told(part)
-        yield Whole(self._last)
+        yield Whole(ended(application, config, self._last))
 
     async def astream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
@@ -63,7 +83,7 @@ class GraphStream:
         async for part in application.astream(given, config, **self.asked):
             for chunk in self._told(part):
                 yield chunk
-        yield Whole(self._last)
+        yield Whole(await aended(application, config, self._last))
 
     def _told(self, part: Any) -> Iterator[Any]:
         if isinstance(part, Mapping):  # version="v2"

@@ -1,0 +1,39 @@
+"""Applications in the style of public ones: what is true of one, and where its refusal leads."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_rule_explainer import Explanation, RagRuleError
+from tests.integrations.known import Rules, omission, retention, sets
+from tests.integrations.stateful import Made
+
+Build = Callable[[str], Made]
+"""Makes an application that finds the documents of these names."""
+FEW, ALL = "abd", "abcd"
+"""What is found in fast tests and in slow ones: the two that matter are always there."""
+
+
+@dataclass(frozen=True)
+class Public:
+    """A shape, and what is true of it: its rules, or the error that refuses it and the way out.
+
+    ``says``: what stands in that error. ``way_out``: the same application after the advice of the error
+    was followed, whose rules are the known ones. ``async_since``: the Python from which on the framework
+    itself can run it asynchronously.
+    """
+
+    name: str
+    build: Build
+    retention: Rules = field(default_factory=lambda: sets("bd"))
+    omission: Rules = field(default_factory=lambda: sets("b", "d"))
+    refusal: type[RagRuleError] | None = None
+    says: str = ""
+    way_out: Build | None = None
+    async_since: tuple[int, int] = (3, 10)
+
+    def check(self, explanation: Explanation) -> None:
+        """Asserts that these are its rules, and that they are all."""
+        assert (retention(explanation), omission(explanation)) == (self.retention, self.omission)
+        assert explanation.complete
+        assert explanation.warnings == ()
