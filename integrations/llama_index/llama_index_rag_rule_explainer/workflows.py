@@ -11,43 +11,42 @@ from typing import Any, cast
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.workflow import Workflow
-from llama_index.core.workflow.events import Event, InputRequiredEvent, StartEvent, StopEvent
+from llama_index.core.workflow.events import Event, StartEvent, StopEvent
+from workflows.events import InternalDispatchEvent
 
-from rag_rule_explainer import BaselineFailed, InvalidInput
+from rag_rule_explainer import InvalidInput
 
 from .reading import QUESTION_KEYS
+from .standstills import waiting
 
-_ASKS_A_HUMAN = (
-    "the workflow {workflow} asks a human (InputRequiredEvent) and waits for an answer, so it cannot be "
-    "replayed as it is. Pass a function that answers it: async def answered(question): handler = "
-    "workflow.run(query=question), then for each InputRequiredEvent of handler.stream_events(): "
-    "handler.ctx.send_event(HumanResponseEvent(response='...')), and return await handler"
-)
 _END = object()
 telling: ContextVar[Callable[[Event], None] | None] = ContextVar("telling", default=None)
 """Who is told the events of the run of a workflow in this context."""
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
-    """Returns the result of one run. Raises BaselineFailed as soon as it asks a human: nobody answers."""
+    """Returns the result of one run. Raises BaselineFailed as soon as it asks a human, as nobody answers,
+    and UnusableReply as soon as a replay can never end."""
     handler = workflow.run(**arguments(workflow, given))
-    told = telling.get()
+    told, name = telling.get(), type(workflow).__name__
 
-    async def listen() -> bool:
-        async for event in handler.stream_events():
-            if isinstance(event, InputRequiredEvent):
-                return True
-            if told is not None:
+    async def listen() -> Exception | None:
+        async for event in handler.stream_events(expose_internal=True):
+            reason = waiting(name, handler, event)
+            if reason is not None:
+                return reason
+            if told is not None and not isinstance(event, InternalDispatchEvent):
                 told(event)
-        return False
+        return None
 
     # A run that fails may leave its stream open.
     listening, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((listening, running), return_when=asyncio.FIRST_COMPLETED)
-        if listening.done() and listening.exception() is None and listening.result():
+        reason = None if not listening.done() or listening.exception() else listening.result()
+        if reason is not None:
             await handler.cancel_run()
-            raise BaselineFailed(_ASKS_A_HUMAN.format(workflow=type(workflow).__name__))
+            raise reason
         return await running
     finally:
         for task in (listening, running):
