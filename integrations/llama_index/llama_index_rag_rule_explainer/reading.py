@@ -13,7 +13,7 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.schema import QueryBundle
-from llama_index.core.workflow import StopEvent
+from llama_index.core.workflow import StartEvent, StopEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
@@ -26,14 +26,15 @@ _ANSWER_KEYS = ("answer", "response", "output", "result")
 
 
 def question_in(given: Any) -> str:
-    """A str, a query bundle, a message, the last of several, or the entry of a dict that is one of these:
-    under one of the usual keys, else its only text.
+    """A str, a query bundle, a message, the last of several, or the entry of a dict or a StartEvent that
+    is one of these: under one of the usual keys, else its only text.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = reading.told(given, QUESTION_KEYS, _text)
-    if found is None and isinstance(given, dict):
-        texts = [each for each in cast("dict[str, Any]", given).values() if isinstance(each, str)]
+    entries = _fields(given)
+    found = reading.told(entries, QUESTION_KEYS, _text)
+    if found is None and isinstance(entries, dict):
+        texts = [each for each in cast("dict[str, Any]", entries).values() if isinstance(each, str)]
         found = texts[0] if len(texts) == 1 else None
     if found is None:
         raise InvalidInput(
@@ -66,6 +67,14 @@ def answer_in(output: Any) -> Answer:
             "pass answer_of=, a function from the output to a str or an Answer"
         )
     return Answer(found)
+
+
+def _fields(given: Any) -> Any:
+    """A StartEvent as a dict of all that it was made with; anything else as it is."""
+    if not isinstance(given, StartEvent):
+        return given
+    declared = {name: getattr(given, name) for name in type(given).model_fields}
+    return {**declared, **dict(given.items())}
 
 
 def _stopped_with(event: StopEvent) -> Any:
@@ -101,12 +110,12 @@ async def adrained(output: Any) -> Any:
 
 def texts_in(given: Any) -> Iterator[str]:
     """Every string in an input, however deep, and the text of every message."""
-    return reading.texts_in(given, _text)
+    return reading.texts_in(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
     """The input as JSON-like data, for the record; None for what is a live object."""
-    return reading.plain(given, _plain)
+    return reading.plain(_fields(given), _plain)
 
 
 _MODELS = (ChatMessage, ChatResponse, CompletionResponse)
