@@ -19,8 +19,8 @@ class Public:
     """A shape, and what is true of it: its rules, or the error that refuses it and the way out.
 
     ``says``: what stands in that error. ``way_out``: the same application after the advice of the error
-    was followed, whose rules are the known ones. ``async_since``: the Python from which on the framework
-    itself can run it asynchronously.
+    was followed, whose rules are the known ones. ``warns``: of which of its tools an explanation warns.
+    ``is_function``: a function or a chain, which tells no events as it goes. ``async_since``: the Python from which on the framework itself can run it asynchronously.
     """
 
     name: str
@@ -30,10 +30,14 @@ class Public:
     refusal: type[RagRuleError] | None = None
     says: str = ""
     way_out: Build | None = None
+    warns: tuple[str, ...] = ()
+    is_function: bool = False
     async_since: tuple[int, int] = (3, 10)
 
     def check(self, explanation: Explanation) -> None:
-        """Asserts that these are its rules, and that they are all."""
+        """Asserts that these are its rules, and all of them, and that nothing else is warned of."""
         assert (retention(explanation), omission(explanation)) == (self.retention, self.omission)
         assert explanation.complete
-        assert explanation.warnings == ()
+        assert len(explanation.warnings) == len(self.warns)
+        told = zip(self.warns, explanation.warnings, strict=True)
+        assert all(f"the tool {tool!r} retrieved nothing" in warning for tool, warning in told)

@@ -1,6 +1,6 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -33,8 +33,8 @@ def question_in(given: Any) -> str:
     """
     entries = _fields(given)
     found = reading.told(entries, QUESTION_KEYS, _text)
-    if found is None and isinstance(entries, dict):
-        texts = [each for each in cast("dict[str, Any]", entries).values() if isinstance(each, str)]
+    if found is None and isinstance(entries, Mapping):
+        texts = [each for each in cast("Mapping[str, Any]", entries).values() if isinstance(each, str)]
         found = texts[0] if len(texts) == 1 else None
     if found is None:
         raise InvalidInput(
@@ -70,7 +70,13 @@ def answer_in(output: Any) -> Answer:
 
 
 def _fields(given: Any) -> Any:
-    """A StartEvent as a dict of all that it was made with; anything else as it is."""
+    """A StartEvent as a dict of all that it was made with, also where it is one of the arguments of a run;
+    anything else as it is."""
+    if isinstance(given, Mapping):
+        entries = cast("Mapping[str, Any]", given)
+        start = entries.get("start_event")
+        rest = {key: value for key, value in entries.items() if key != "start_event"}
+        return {**rest, **_fields(start)} if isinstance(start, StartEvent) else entries
     if not isinstance(given, StartEvent):
         return given
     declared = {name: getattr(given, name) for name in type(given).model_fields}

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
-from llama_index.core.workflow import Workflow
+from llama_index.core.workflow import Context, Workflow
 from llama_index.core.workflow.events import Event, StartEvent, StopEvent
 from workflows.events import InternalDispatchEvent
 
@@ -65,7 +65,7 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
         return dict(cast("Mapping[str, Any]", given))
     if isinstance(given, StartEvent):
         return {"start_event": given}
-    if isinstance(workflow, (BaseWorkflowAgent, AgentWorkflow)):
+    if is_agent(workflow):
         return {"user_msg": given}
     starts: Any = getattr(workflow, "start_event_class", StartEvent)
     wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
@@ -80,6 +80,25 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
         f"the workflow {type(workflow).__name__} may be started in more than one way; pass the "
         "arguments of its run() as a dict, such as {'query': '...'} (--input-key or --input)"
     )
+
+
+def by_name(workflow: Workflow, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a ``run`` of the workflow is given, all of it by name. Raises TypeError where it takes
+    no such arguments."""
+    is_asked = is_agent(workflow) and not (positional and isinstance(positional[0], Context))
+    names = ("user_msg", "chat_history", "memory", "ctx") if is_asked else ("ctx", "start_event")
+    given = dict(zip(names, positional, strict=False))
+    if len(given) < len(positional) or given.keys() & named.keys():
+        raise TypeError(
+            f"run() of {type(workflow).__name__} takes {', '.join(names)} by place, each of them once, and "
+            "everything by name"
+        )
+    return {**given, **named}
+
+
+def is_agent(workflow: Workflow) -> bool:
+    """True for LlamaIndex's own agents, which are asked by a message."""
+    return isinstance(workflow, (BaseWorkflowAgent, AgentWorkflow))
 
 
 def _names_read_by(kind: type[Workflow]) -> set[str]:

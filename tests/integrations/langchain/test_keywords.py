@@ -7,7 +7,6 @@ from typing import Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer, explained
 from langgraph.graph import END, START, StateGraph
@@ -16,6 +15,7 @@ from langgraph.runtime import Runtime
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.streams import rules_in, shape
 from tests.integrations.langchain.zoo.shapes import joined
 
 
@@ -103,24 +103,6 @@ def test_and_so_it_is_on_a_loop() -> None:
     *chunks, last = asyncio.run(streamed())
     assert "".join(message.content for message, _ in chunks) == "bad news"
     assert rules_in(last) == [["b", "d"]]
-
-
-def shape(chunk: Any) -> Any:
-    """What a chunk says, without ids and times."""
-    if isinstance(chunk, tuple):
-        return tuple(map(shape, chunk))
-    if isinstance(chunk, AIMessage):
-        return chunk.content
-    if isinstance(chunk, dict):
-        return sorted(chunk) if "langgraph_step" not in chunk else chunk["langgraph_node"]
-    return chunk
-
-
-def rules_in(last: Any) -> Any:
-    if isinstance(last, tuple):
-        message = last[-2] if isinstance(last[-2], AIMessage) else None
-        last = last[-1] if message is None else message.response_metadata
-    return [each["sources"] for each in last["rag_rules"]["retention_rules"]]
 
 
 def test_what_may_be_configured_in_the_application_may_be_configured_here() -> None:

@@ -214,9 +214,9 @@ def handed_over(names: str) -> Made:
 
 SHAPES = (
     Public("artifacts: the answer is written from them", written_from_artifacts),
-    Public("artifacts: put into the state, and read by another tool", put_into_the_state),
+    Public("artifacts: put into the state, and read by a tool", put_into_the_state, warns=("read",)),
     Public("artifacts: LangGraph's own agent, with messages trimmed", prebuilt),
     Public("artifacts: an agent with a structured answer", structured),
     Public("artifacts: a supervisor, a researcher and a writer", supervised),
-    Public("artifacts: an agent that hands over to another", handed_over),
+    Public("artifacts: an agent that hands over to another", handed_over, warns=("transfer",)),
 )

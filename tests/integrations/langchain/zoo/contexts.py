@@ -231,7 +231,7 @@ SHAPES = (
     Public("context: an agent's prompt and tool", of_an_agent),
     Public("stream: nodes that write to it", told_as_it_goes),
     # On older ones LangGraph tells no tokens of what is awaited in a node.
-    Public("stream: a function that tells the tokens", tokens, async_since=(3, 11)),
-    Public("stream: a handler that reads four modes", several_modes, async_since=(3, 11)),
-    Public("stream: a handler that reads events", events),
+    Public("stream: a function that tells the tokens", tokens, is_function=True, async_since=(3, 11)),
+    Public("stream: a handler that reads four modes", several_modes, is_function=True, async_since=(3, 11)),
+    Public("stream: a handler that reads events", events, is_function=True),
 )

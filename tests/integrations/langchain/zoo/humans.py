@@ -219,7 +219,12 @@ def goes_on(names: str) -> Made:
 
 
 def human(
-    name: str, graph: Graph, given: Any, says: str, reply: Callable[[Any], Any]
+    name: str,
+    graph: Graph,
+    given: Any,
+    says: str,
+    reply: Callable[[Any], Any],
+    warns: tuple[str, ...] = (),
 ) -> Public:
     return Public(
         name,
@@ -227,6 +232,7 @@ def human(
         refusal=BaselineFailed,
         says=f"ask a human.*{says}.*Command.resume",
         way_out=answered(graph, given, reply),
+        warns=warns,
         async_since=(3, 11),
     )
 
@@ -250,6 +256,7 @@ SHAPES = (
         MESSAGES,
         "is that all",
         lambda _: {"data": "I know nothing more."},
+        ("human_assistance",),
     ),
     Public(
         "human: a breakpoint before the tools",

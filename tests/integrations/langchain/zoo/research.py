@@ -251,7 +251,7 @@ SHAPES = (
     Public("research: a running summary, and what is missing", running_summary),
     Public("research: each document summed up in a branch", map_reduce),
     Public("research: sections by sub-graphs, from the web", sections),
-    Public("research: interviews", interviews),
+    Public("research: interviews", interviews, is_function=True),
     Public("research: a conversation that is summed up", conversation_summed_up),
-    Public("research: plan and execute", planned),
+    Public("research: plan and execute", planned, is_function=True),
 )

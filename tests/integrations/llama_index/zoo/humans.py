@@ -104,6 +104,32 @@ class Parent(Workflow):
         return StopEvent(result=str(await self.llm.acomplete(await inner or "nothing")))
 
 
+class Awaiting(Event):
+    """Tells whoever listens that a human is to say something."""
+
+    told: str
+
+
+class Silent(Workflow):
+    """Waits for a human whom it asks with an event of its own."""
+
+    def __init__(self, retriever: Counting) -> None:
+        super().__init__(timeout=None)
+        self.retriever, self.llm = retriever, Telling()
+
+    @step
+    async def answer(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        found = texts_of(await self.retriever.aretrieve(ev.query))
+        await ctx.store.set("live", self.retriever)
+        ctx.write_event_to_stream(Awaiting(told="What do you think?"))
+        said = await ctx.wait_for_event(HumanResponseEvent)
+        return StopEvent(result=str(await self.llm.acomplete(f"{found}\n\n{said.response}")))
+
+
+def silent(names: str) -> Any:
+    return Silent(retriever_of(names))
+
+
 async def dangerous_task(ctx: Context) -> str:
     """Does what a human has to allow."""
     asked = InputRequiredEvent(prefix="Are you sure?", user_name="Ada")  # pyright: ignore[reportCallIssue] -- as above
@@ -147,10 +173,11 @@ def answered(
         workflow = flow(names)
 
         async def ask(_: str) -> Any:
-            handler, left = workflow.run(**given), iter(replies)
+            handler, left = workflow.run(**given), list(replies)
             async for event in handler.stream_events():
-                if isinstance(event, InputRequiredEvent):
-                    handler.ctx.send_event(next(left))
+                # A step that has waited is run again from its beginning, and says again what it said.
+                if isinstance(event, (InputRequiredEvent, Awaiting)) and left:
+                    handler.ctx.send_event(left.pop(0))
             return await handler
 
         return Made(ask)
@@ -158,13 +185,20 @@ def answered(
     return build
 
 
-def human(name: str, flow: Flow, given: dict[str, Any], *replies: HumanResponseEvent) -> Public:
+def human(
+    name: str,
+    flow: Flow,
+    given: dict[str, Any],
+    *replies: HumanResponseEvent,
+    warns: tuple[str, ...] = (),
+) -> Public:
     return Public(
         name,
         asking(flow, given),
         refusal=BaselineFailed,
         says=r"asks a human.*HumanResponseEvent",
         way_out=answered(flow, given, *replies),
+        warns=warns,
     )
 
 
@@ -192,5 +226,12 @@ SHAPES = (
         {"query": QUESTION},
         yes(),
     ),
-    human("human: a tool of an agent asks", careful, {"user_msg": QUESTION}, yes(user_name="Ada")),
+    human(
+        "human: a tool of an agent asks",
+        careful,
+        {"user_msg": QUESTION},
+        yes(user_name="Ada"),
+        warns=("dangerous_task",),
+    ),
+    human("human: waited for, and not asked", silent, {"query": QUESTION}, yes()),
 )
