@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
@@ -47,6 +48,12 @@ def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> Runna
     return config
 
 
+def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> Any:
+    """Returns a chunk as an application would stream it, with nothing in it; None where it is no graph."""
+    graph = graph_in(application)
+    return None if graph is None else GraphStream(graph, keywords).nothing
+
+
 @dataclass(slots=True)
 class GraphStream:
     """Asks a graph for its state beside what the caller wants, and hands on what the caller wants."""
@@ -67,6 +74,13 @@ class GraphStream:
         """The keywords for the graph."""
         modes = list(dict.fromkeys((*self._modes, _VALUES)))
         return {**self.keywords, "stream_mode": modes}
+
+    @property
+    def nothing(self) -> Any:
+        """A chunk as they are asked for, with nothing in it."""
+        mode = self._modes[-1]
+        chunk: Any = (AIMessageChunk(""), {}) if mode == "messages" else {}
+        return self._shaped((), mode, chunk)
 
     def stream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
@@ -97,8 +111,10 @@ class GraphStream:
         place, mode, chunk = part if len(part) == 3 else ((), *part)
         if mode == _VALUES and not place:
             self._last = chunk
-        if mode not in self._modes:
-            return
+        if mode in self._modes:
+            yield self._shaped(place, mode, chunk)
+
+    def _shaped(self, place: Any, mode: str, chunk: Any) -> Any:
         told = (chunk,) if self._is_single else (mode, chunk)
         told = (place, *told) if self.keywords.get("subgraphs") else told
-        yield told[0] if len(told) == 1 else told
+        return told[0] if len(told) == 1 else told

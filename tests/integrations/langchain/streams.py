@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 
 def shape(chunk: Any) -> Any:
     """What a chunk says, without ids and times."""
     if isinstance(chunk, tuple):
         return tuple(map(shape, chunk))
-    if isinstance(chunk, AIMessage):
+    if isinstance(chunk, BaseMessage):
         return chunk.content
     if isinstance(chunk, dict):
         return sorted(chunk) if "langgraph_step" not in chunk else chunk["langgraph_node"]

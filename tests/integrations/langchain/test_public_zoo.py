@@ -11,7 +11,7 @@ from rag_rule_explainer import Explanation
 from tests.integrations.known import BAD
 from tests.integrations.langchain.streams import rules_in, shape
 from tests.integrations.langchain.zoo import artifacts, contexts, humans, research
-from tests.integrations.public import ALL, FEW, Public
+from tests.integrations.public import FEW, Public, in_every_way
 from tests.integrations.stateful import Made
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
@@ -29,10 +29,7 @@ def asked(made: Made, awaiting: bool) -> Explanation:
     return explainer.explain(made.given, made.config, **made.keywords)
 
 
-@pytest.mark.parametrize(
-    ("found", "awaiting"), [(FEW, False), pytest.param(ALL, True, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("each", SHAPES, ids=lambda each: each.name)
+@pytest.mark.parametrize(("each", "found", "awaiting"), in_every_way(SHAPES))
 def test_every_shape_has_its_rules_or_its_way_out(each: Public, found: str, awaiting: bool) -> None:
     if awaiting and sys.version_info < each.async_since:
         pytest.skip("LangGraph itself cannot run this asynchronously on this Python")

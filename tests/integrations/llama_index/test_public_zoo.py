@@ -9,7 +9,7 @@ from llama_index_rag_rule_explainer import RuleExplainer, explained
 from rag_rule_explainer import Explanation
 from tests.integrations.known import BAD
 from tests.integrations.llama_index.zoo import humans, research, workflows
-from tests.integrations.public import ALL, FEW, Public
+from tests.integrations.public import FEW, Public, in_every_way
 from tests.integrations.stateful import Made
 
 # LlamaIndex leaves connections of its in-memory databases to the garbage collector.
@@ -24,10 +24,7 @@ def asked(made: Made, awaiting: bool) -> Explanation:
     return asyncio.run(explainer.aexplain(made.given)) if awaiting else explainer.explain(made.given)
 
 
-@pytest.mark.parametrize(
-    ("found", "awaiting"), [(FEW, False), pytest.param(ALL, True, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("each", SHAPES, ids=lambda each: each.name)
+@pytest.mark.parametrize(("each", "found", "awaiting"), in_every_way(SHAPES))
 def test_every_shape_has_its_rules_or_its_way_out(each: Public, found: str, awaiting: bool) -> None:
     build = each.build
     if each.refusal is not None:

@@ -235,11 +235,17 @@ class DeepResearch(Workflow):
 
 SHAPES = (
     Public("research: an agent over two query engines", over_two_engines),
-    Public("research: a ReActAgent over two query engines", reacting),
-    Public("research: agents that pass notes", passing_notes, warns=("read_notes", "record_notes")),
+    Public("research: a ReActAgent over two query engines", reacting, is_costly=True),
+    Public(
+        "research: agents that pass notes",
+        passing_notes,
+        warns=("read_notes", "record_notes"),
+        is_costly=True,
+    ),
     Public("research: an agent's events, read as they stream", read_as_it_streams, is_function=True),
     Public(
         "research: questions, agents, a report and a review",
         lambda names: Made(DeepResearch(names), {"topic": QUESTION}),
+        is_costly=True,
     ),
 )
