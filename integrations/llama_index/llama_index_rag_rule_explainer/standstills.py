@@ -1,9 +1,11 @@
 """Runs of workflows that wait for what nobody sends: a human's answer, or events that never come."""
 
+import re
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, cast
 
 from llama_index.core.workflow.events import Event, InputRequiredEvent
@@ -12,8 +14,8 @@ from workflows import events
 from workflows.context.serializers import BaseSerializer
 
 from rag_rule_explainer import BaselineFailed
-from rag_rule_explainer.probing.replaying import UnusableReply
 from rag_rule_explainer.wrapping.participation import participation, unusable
+from rag_rule_explainer.wrapping.patching import Interception
 
 _WAY_OUT = (
     "Pass a function that answers it: async def answered(question): handler = workflow.run(query=question), "
@@ -25,9 +27,9 @@ _ASKS_A_HUMAN = (
     "is. {way_out}"
 )
 _STANDS_STILL = (
-    "the workflow {workflow} stands still without an answer: no step runs, and no event is left that would "
-    "start one, as where it sends an event for each node and there are none. Let it end then as well; if it "
-    "is the case without any nodes, answer_without_sources='N/A' answers that"
+    "a workflow stands still without an answer: no step runs, and no event has come that would start one, as "
+    "where it sends an event for each node and there are none. Let it end then as well; if it is the case "
+    "without any nodes, answer_without_sources='N/A' answers that"
 )
 _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
 """What newer releases tell of a run in which nothing goes on."""
@@ -36,9 +38,11 @@ _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
 @dataclass(slots=True, eq=False)
 class Standstills:
     """Whether the first run of an application went on after it had stood still, as where something
-    outside of its steps sends it events: then its replays may as well."""
+    outside of its steps sends it events: then its replays may as well. ``asking``: the ids of runs that
+    have asked a human."""
 
     seen: bool = False
+    asking: set[str] = field(default_factory=set[str])
 
 
 class _Blind(BaseSerializer):
@@ -66,16 +70,14 @@ def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, Non
         _run.reset(token)
 
 
-def waiting(workflow: str, handler: Any, event: Event) -> Exception | None:
-    """Returns why a run that tells this event can go no further; None where it may."""
+def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
+    """Returns that a run which tells this event asks a human; None where it does not."""
     if isinstance(event, InputRequiredEvent):
         return _asking(workflow, type(event).__name__)
     if _IDLE is None or not isinstance(event, _IDLE):
         return None
     awaited = next(_awaited_in(handler.ctx.to_dict(serializer=_Blind())), None)
-    if awaited is not None:
-        return _asking(workflow, f"waiting for a {awaited.rpartition('.')[2]}")
-    return _standing(workflow)
+    return None if awaited is None else _asking(workflow, f"waiting for a {awaited.rpartition('.')[2]}")
 
 
 def _asking(workflow: str, asked: str) -> Exception:
@@ -85,16 +87,29 @@ def _asking(workflow: str, asked: str) -> Exception:
     return unusable(told, run.watch, passing=False) if run and is_replay else BaselineFailed(told)
 
 
-def _standing(workflow: str) -> UnusableReply | None:
-    run, now = participation(), _run.get()
-    if run is None or now is None:
-        return None
-    standstills, is_replay = now
+def _telling(_name: str, method: Any) -> Any:
+    """Of whatever runs workflows, also where a function or a step of another one calls them."""
+
+    @wraps(method)
+    async def tell(adapter: Any, event: Event) -> None:
+        await method(adapter, event)
+        now = _run.get()
+        if now is None:
+            return
+        if isinstance(event, InputRequiredEvent):
+            now[0].asking.add(adapter.run_id)
+        elif _IDLE is not None and isinstance(event, _IDLE) and adapter.run_id not in now[0].asking:
+            _stand_still(*now)
+
+    return tell
+
+
+def _stand_still(standstills: Standstills, is_replay: bool) -> None:
+    run = participation()
     if not is_replay:
         standstills.seen = True
-    if standstills.seen:
-        return None
-    return unusable(_STANDS_STILL.format(workflow=workflow), run.watch, passing=False)
+    elif run is not None and not standstills.seen:
+        raise unusable(_STANDS_STILL, run.watch, passing=False)
 
 
 def _awaited_in(state: object) -> Iterator[str]:
@@ -108,3 +123,7 @@ def _awaited_in(state: object) -> Iterator[str]:
     elif isinstance(state, list):
         for each in cast("list[Any]", state):
             yield from _awaited_in(each)
+
+
+RUNNER = ("workflows.runtime.types.plugin", "InternalRunAdapter")
+INTERCEPTIONS = (Interception(*RUNNER, re.compile("write_to_event_stream"), _telling),)

@@ -17,7 +17,7 @@ from workflows.events import InternalDispatchEvent
 from rag_rule_explainer import InvalidInput
 
 from .reading import QUESTION_KEYS
-from .standstills import waiting
+from .standstills import asking
 
 _END = object()
 telling: ContextVar[Callable[[Event], None] | None] = ContextVar("telling", default=None)
@@ -25,14 +25,14 @@ telling: ContextVar[Callable[[Event], None] | None] = ContextVar("telling", defa
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
-    """Returns the result of one run. Raises BaselineFailed as soon as it asks a human, as nobody answers,
-    and UnusableReply as soon as a replay can never end."""
+    """Returns the result of one run. Raises BaselineFailed, and in a replay UnusableReply, as soon as it
+    asks a human: nobody answers."""
     handler = workflow.run(**arguments(workflow, given))
     told, name = telling.get(), type(workflow).__name__
 
     async def listen() -> Exception | None:
         async for event in handler.stream_events(expose_internal=True):
-            reason = waiting(name, handler, event)
+            reason = asking(name, handler, event)
             if reason is not None:
                 return reason
             if told is not None and not isinstance(event, InternalDispatchEvent):
@@ -109,8 +109,14 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
             function = inspect.unwrap(member) if callable(member) else None
             code = getattr(function, "__code__", None)
             if isinstance(code, CodeType) and _is_first(function):
-                names |= {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
+                names |= _names_in(code)
     return names
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Those of functions and comprehensions inside it as well."""
+    names = {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
+    return names.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _is_first(function: Any) -> bool:

@@ -126,10 +126,6 @@ class Silent(Workflow):
         return StopEvent(result=str(await self.llm.acomplete(f"{found}\n\n{said.response}")))
 
 
-def silent(names: str) -> Any:
-    return Silent(retriever_of(names))
-
-
 async def dangerous_task(ctx: Context) -> str:
     """Does what a human has to allow."""
     asked = InputRequiredEvent(prefix="Are you sure?", user_name="Ada")  # pyright: ignore[reportCallIssue] -- as above
@@ -233,5 +229,4 @@ SHAPES = (
         yes(user_name="Ada"),
         warns=("dangerous_task",),
     ),
-    human("human: waited for, and not asked", silent, {"query": QUESTION}, yes()),
 )
