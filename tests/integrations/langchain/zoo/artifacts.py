@@ -1,16 +1,15 @@
 """Agents whose tools bring documents beside their text, and what is done with these."""
 
-import warnings
+from importlib import import_module
 from typing import Annotated, Any
 
-from langchain.agents import create_agent
+from langchain.agents import AgentState, create_agent
 from langchain.tools import InjectedState, InjectedToolCallId
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.utils import trim_messages
 from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from langgraph.types import Command
 from pydantic import BaseModel
 
@@ -24,9 +23,13 @@ from tests.integrations.stateful import QUESTION, Made
 MESSAGES = {"messages": [("user", QUESTION)]}
 
 
-class Papers(MessagesState, total=False):
+def of_langgraph(name: str) -> Any:
+    """What LangGraph ships to build agents of. Some releases warn of it when it is imported."""
+    return getattr(import_module("langgraph.prebuilt"), name)
+
+
+class Papers(AgentState[Any], total=False):
     documents: list[Document]
-    answer: str
 
 
 def search_of(names: str) -> Any:
@@ -62,10 +65,10 @@ def written_from_artifacts(names: str) -> Made:
 
     graph: Any = StateGraph(MessagesState)
     graph.add_node("respond", respond)
-    graph.add_node("tools", ToolNode([search]))
+    graph.add_node("tools", of_langgraph("ToolNode")([search]))
     graph.add_node("generate", generate)
     graph.add_edge(START, "respond")
-    graph.add_conditional_edges("respond", tools_condition, {END: END, "tools": "tools"})
+    graph.add_conditional_edges("respond", of_langgraph("tools_condition"), {END: END, "tools": "tools"})
     graph.add_edge("tools", "generate")
     graph.add_edge("generate", END)
     return Made(graph.compile(), MESSAGES)
@@ -95,18 +98,7 @@ def put_into_the_state(names: str) -> Made:
                 result.generations[0].message = AIMessage("", tool_calls=[call])
             return result
 
-    llm = Reading(tool="search")
-
-    def respond(state: Papers) -> Any:
-        return {"messages": [llm.invoke(state["messages"])]}
-
-    graph: Any = StateGraph(Papers)
-    graph.add_node("respond", respond)
-    graph.add_node("tools", ToolNode([search, read]))
-    graph.add_edge(START, "respond")
-    graph.add_conditional_edges("respond", tools_condition)
-    graph.add_edge("tools", "respond")
-    return Made(graph.compile(), MESSAGES)
+    return Made(create_agent(Reading(tool="search"), [search, read], state_schema=Papers), MESSAGES)
 
 
 def prebuilt(names: str) -> Made:
@@ -118,11 +110,9 @@ def prebuilt(names: str) -> Made:
         )
         return {"llm_input_messages": kept}
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it has moved, and many have it still
-        agent = create_react_agent(
-            Calling(tool="search"), [search_of(names)], prompt="Use the tool.", pre_model_hook=trimmed
-        )
+    agent = of_langgraph("create_react_agent")(
+        Calling(tool="search"), [search_of(names)], prompt="Use the tool.", pre_model_hook=trimmed
+    )
     return Made(agent, MESSAGES)
 
 

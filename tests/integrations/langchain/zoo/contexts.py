@@ -8,7 +8,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import dynamic_prompt
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessageChunk
-from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableGenerator, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
@@ -146,7 +146,7 @@ def of_an_agent(names: str) -> Made:
         return f"You answer {request.runtime.context.name}."
 
     @tool(response_format="content_and_artifact")
-    def search(query: str, runtime: ToolRuntime[Reader]) -> tuple[str, list[Any]]:
+    def search(query: str, runtime: ToolRuntime[Reader, Any]) -> tuple[str, list[Any]]:
         """Search the shelf of the user."""
         found = shelves[runtime.context.name].invoke(query)
         return joined(found) or "nothing", found
@@ -159,16 +159,23 @@ def of_an_agent(names: str) -> Made:
 
 def told_as_it_goes(names: str) -> Made:
     """Nodes that write to the stream themselves."""
-    llm, search = Telling(), searching(names)
+    search = searching(names)
 
     def find(state: State) -> State:
         get_stream_writer()({"progress": "searching"})
         return search(state)
 
-    def write(state: State) -> State:
-        return {"answer": llm.invoke(state.get("context") or "none").text}
+    return Made(after_one_another(None, ("find", find), ("write", writing())), ASKED)
 
-    return Made(after_one_another(None, ("find", find), ("write", write)), ASKED)
+
+def writing() -> Callable[[State, RunnableConfig], State]:
+    """A node that hands its config on, without which older Pythons tell no events of its model."""
+    llm = Telling()
+
+    def write(state: State, config: RunnableConfig) -> State:
+        return {"answer": llm.invoke(state.get("context") or "none", config).text}
+
+    return write
 
 
 def tokens(names: str) -> Made:
@@ -210,7 +217,7 @@ def several_modes(names: str) -> Made:
 
 def events(names: str) -> Made:
     """A handler that reads events, as for server-sent ones: it is async alone."""
-    graph = told_as_it_goes(names).application
+    graph = after_one_another(None, ("find", searching(names)), ("write", writing()))
 
     async def reply(question: str) -> str:
         text = ""
