@@ -90,6 +90,23 @@ def test_a_graph_is_streamed_as_it_is_without_rules(mode: Any) -> None:
     assert type(last) is type(plain[-1]) or isinstance(last, dict)
 
 
+@pytest.mark.parametrize("mode", ["messages", ["messages"], "custom"])
+def test_a_stream_without_any_chunk_ends_with_the_rules_in_its_own_shape(mode: Any) -> None:
+    retriever = Counting(documents=facts("abd"))
+    nodes: Any = StateGraph(State)
+    # A model with the tag "nostream" tells no tokens.
+    nodes.add_node("answer", lambda state: {"answer": silently(retriever.invoke(state["question"]))})
+    nodes.add_edge(START, "answer")
+    told = list(explained(nodes.compile(), **READING).stream(ASKED, stream_mode=mode, subgraphs=True))
+    assert len(told) == 1
+    assert told[0][0] == ()
+    assert rules_in(told[0]) == [["b", "d"]]
+
+
+def silently(found: list[Document]) -> str:
+    return Telling(disable_streaming=True).invoke(joined(found), {"tags": ["nostream"]}).text
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="LangGraph streams no tokens of awaited nodes")
 def test_and_so_it_is_on_a_loop() -> None:
     application, _ = graph()

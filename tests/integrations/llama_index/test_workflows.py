@@ -6,8 +6,8 @@ from itertools import count
 from typing import Any
 
 import pytest
-from llama_index.core.base.response.schema import Response
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.response.schema import Response
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
 from llama_index_rag_rule_explainer import RuleExplainer, explained
@@ -21,7 +21,6 @@ from tests.integrations.llama_index.models import Telling, bad_with_b
 from tests.integrations.llama_index.zoo.agents import sync_tool, texts_of
 from tests.integrations.llama_index.zoo.humans import Confirming, Silent
 from tests.integrations.llama_index.zoo.workflows import Ask, Citing, Mapping
-
 
 IDLE = pytest.mark.skipif(
     not hasattr(events, "WorkflowIdleEvent"), reason="older releases do not tell that nothing goes on"
@@ -167,7 +166,8 @@ def called(inner: Workflow) -> Any:
 @IDLE
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
-    "way", [alone, pytest.param(called, marks=pytest.mark.slow), pytest.param(Outer, marks=pytest.mark.slow)]
+    "way",
+    [alone, pytest.param(called, marks=pytest.mark.slow), pytest.param(Outer, marks=pytest.mark.slow)],
 )
 def test_a_replay_that_stands_still_is_undecided_at_once_and_the_way_out_works(way: Any) -> None:
     workflow = way(Mapping(retriever_of("bd"), ends=False))

@@ -13,8 +13,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from rag_rule_explainer import Explanation
-from tests.integrations.langchain.models import Telling, bad_with_b_and_d
+from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.agents import Calling
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
 from tests.integrations.public import Public
@@ -39,7 +38,9 @@ def search_of(names: str) -> Any:
     def search(query: str) -> tuple[str, list[Document]]:
         """Search the index."""
         found = retriever.invoke(query)
-        return "\n\n".join(f"Source: {each.metadata}\nContent: {each.page_content}" for each in found), found
+        return "\n\n".join(
+            f"Source: {each.metadata}\nContent: {each.page_content}" for each in found
+        ), found
 
     return search
 

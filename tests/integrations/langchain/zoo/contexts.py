@@ -126,9 +126,7 @@ def of_the_user(names: str) -> Made:
         likes = known.value["likes"] if known else "nothing"
         return {"answer": llm.invoke(f"Likes {likes}.\n\n{state.get('context')}").text}
 
-    graph = after_one_another(
-        Reader, ("search", searching(names)), ("write", write), store=memories
-    )
+    graph = after_one_another(Reader, ("search", searching(names)), ("write", write), store=memories)
     return Made(
         graph,
         ASKED,
@@ -151,9 +149,7 @@ def of_an_agent(names: str) -> Made:
         found = shelves[runtime.context.name].invoke(query)
         return joined(found) or "nothing", found
 
-    agent = create_agent(
-        Calling(tool="search"), [search], middleware=[greeting], context_schema=Reader
-    )
+    agent = create_agent(Calling(tool="search"), [search], middleware=[greeting], context_schema=Reader)
     return Made(agent, MESSAGES, keywords={"context": Reader("Ada")})
 
 
@@ -239,6 +235,8 @@ SHAPES = (
     Public("stream: nodes that write to it", told_as_it_goes),
     # On older ones LangGraph tells no tokens of what is awaited in a node.
     Public("stream: a function that tells the tokens", tokens, is_function=True, async_since=(3, 11)),
-    Public("stream: a handler that reads four modes", several_modes, is_function=True, async_since=(3, 11)),
+    Public(
+        "stream: a handler that reads four modes", several_modes, is_function=True, async_since=(3, 11)
+    ),
     Public("stream: a handler that reads events", events, is_function=True),
 )

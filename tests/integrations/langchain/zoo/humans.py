@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from rag_rule_explainer import BaselineFailed
-from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.agents import Calling
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
 from tests.integrations.public import Public
@@ -240,7 +240,9 @@ def human(
 ASKED = {"question": QUESTION}
 MESSAGES = {"messages": [("user", QUESTION)]}
 SHAPES = (
-    human("human: a draft is reviewed", reviewed, ASKED, "review this", lambda _: {"feedback": "Be brief."}),
+    human(
+        "human: a draft is reviewed", reviewed, ASKED, "review this", lambda _: {"feedback": "Be brief."}
+    ),
     human(
         "human: what was found is searched again",
         chosen,

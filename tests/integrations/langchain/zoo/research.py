@@ -235,7 +235,9 @@ def conversation_summed_up(names: str) -> Made:
 def planned(names: str) -> Made:
     """Plan and execute: steps one by one, each with what was found; a planner says when it is enough."""
     retriever, worker, reporter = retriever_of(names), Telling(says=sums_up), Telling(says=reports)
-    planner = Telling(says=lambda messages: "done" if text_of(messages).count("Step") > 1 else "look it up")
+    planner = Telling(
+        says=lambda messages: "done" if text_of(messages).count("Step") > 1 else "look it up"
+    )
 
     def answer(question: str) -> str:
         past = ""

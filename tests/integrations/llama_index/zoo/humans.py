@@ -152,7 +152,10 @@ class Careful(Telling):
 
 
 def careful(names: str) -> Any:
-    tools: list[Any] = [sync_tool(retriever_of(names)), FunctionTool.from_defaults(async_fn=dangerous_task)]
+    tools: list[Any] = [
+        sync_tool(retriever_of(names)),
+        FunctionTool.from_defaults(async_fn=dangerous_task),
+    ]
     return AgentWorkflow(agents=[FunctionAgent(name="agent", tools=tools, llm=Careful())])
 
 
@@ -160,9 +163,7 @@ def asking(flow: Flow, given: Any) -> Callable[[str], Made]:
     return lambda names: Made(flow(names), given)
 
 
-def answered(
-    flow: Flow, given: dict[str, Any], *replies: HumanResponseEvent
-) -> Callable[[str], Made]:
+def answered(flow: Flow, given: dict[str, Any], *replies: HumanResponseEvent) -> Callable[[str], Made]:
     """The way out: a function that gives the human's answers, one after the other."""
 
     def build(names: str) -> Made:

@@ -4,7 +4,13 @@ import json
 import re
 from typing import Any
 
-from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent, ToolCallResult
+from llama_index.core.agent.workflow import (
+    AgentStream,
+    AgentWorkflow,
+    FunctionAgent,
+    ReActAgent,
+    ToolCallResult,
+)
 from llama_index.core.base.llms.types import ChatResponse, MessageRole
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
@@ -12,7 +18,7 @@ from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Wor
 from tests.integrations.known import shown_in
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
-from tests.integrations.llama_index.zoo.agents import sync_tool, texts_of
+from tests.integrations.llama_index.zoo.agents import sync_tool
 from tests.integrations.public import Public
 from tests.integrations.stateful import QUESTION, Made
 

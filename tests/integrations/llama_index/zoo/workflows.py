@@ -126,7 +126,9 @@ class Branching(Workflow):
         if looked is None:
             return None
         told = "\n\n".join(sorted(each.text for each in looked))
-        return StopEvent(result=str(await self.llm.acomplete(f"{told}\n\nof {len(state.notes)} searches")))
+        return StopEvent(
+            result=str(await self.llm.acomplete(f"{told}\n\nof {len(state.notes)} searches"))
+        )
 
 
 class One(Event):
