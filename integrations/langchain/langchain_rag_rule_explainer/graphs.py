@@ -49,7 +49,7 @@ def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> Runna
 
 
 def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> Any:
-    """Returns a chunk as an application would stream it, with nothing in it; None where it is no graph."""
+    """Returns an empty chunk in the shape that a graph is asked for; None for anything else."""
     graph = graph_in(application)
     return None if graph is None else GraphStream(graph, keywords).nothing
 
@@ -79,7 +79,7 @@ class GraphStream:
     def nothing(self) -> Any:
         """A chunk as they are asked for, with nothing in it."""
         mode = self._modes[-1]
-        chunk: Any = (AIMessageChunk(""), {}) if mode == "messages" else {}
+        chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)
 
     def stream(

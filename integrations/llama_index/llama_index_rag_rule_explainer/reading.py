@@ -70,8 +70,8 @@ def answer_in(output: Any) -> Answer:
 
 
 def _fields(given: Any) -> Any:
-    """A StartEvent as a dict of all that it was made with, also where it is one of the arguments of a run;
-    anything else as it is."""
+    """A StartEvent as a dict of all that it was made with, also where it is one of the arguments of a
+    run; anything else as it is."""
     if isinstance(given, Mapping):
         entries = cast("Mapping[str, Any]", given)
         start = entries.get("start_event")

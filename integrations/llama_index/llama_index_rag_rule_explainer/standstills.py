@@ -18,18 +18,18 @@ from rag_rule_explainer.wrapping.participation import participation, unusable
 from rag_rule_explainer.wrapping.patching import Interception
 
 _WAY_OUT = (
-    "Pass a function that answers it: async def answered(question): handler = workflow.run(query=question), "
-    "then for each InputRequiredEvent of handler.stream_events(): "
+    "Pass a function that answers it: async def answered(question): handler = "
+    "workflow.run(query=question), then for each InputRequiredEvent of handler.stream_events(): "
     "handler.ctx.send_event(HumanResponseEvent(response='...')), and return await handler"
 )
 _ASKS_A_HUMAN = (
-    "the workflow {workflow} asks a human ({asked}) and waits for an answer, so it cannot be replayed as it "
-    "is. {way_out}"
+    "the workflow {workflow} asks a human ({asked}) and waits for an answer, so it cannot be replayed as "
+    "it is. {way_out}"
 )
 _STANDS_STILL = (
-    "a workflow stands still without an answer: no step runs, and no event has come that would start one, as "
-    "where it sends an event for each node and there are none. Let it end then as well; if it is the case "
-    "without any nodes, answer_without_sources='N/A' answers that"
+    "a workflow stands still without an answer: no step runs, and no event has come that would start "
+    "one, as where it sends an event for each node and there are none. Let it end then as well; if it is "
+    "the case without any nodes, answer_without_sources='N/A' answers that"
 )
 _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
 """What newer releases tell of a run in which nothing goes on."""

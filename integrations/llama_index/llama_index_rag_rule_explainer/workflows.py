@@ -90,8 +90,8 @@ def by_name(workflow: Workflow, positional: Sequence[Any], named: Mapping[str, A
     given = dict(zip(names, positional, strict=False))
     if len(given) < len(positional) or given.keys() & named.keys():
         raise TypeError(
-            f"run() of {type(workflow).__name__} takes {', '.join(names)} by place, each of them once, and "
-            "everything by name"
+            f"run() of {type(workflow).__name__} takes {', '.join(names)} by place, each of them once, "
+            "and everything by name"
         )
     return {**given, **named}
 

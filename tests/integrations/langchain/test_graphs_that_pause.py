@@ -112,12 +112,15 @@ class Branches(TypedDict, total=False):
 def side_by_side(cache: InMemoryCache[Any], saver: InMemorySaver) -> Any:
     """Two nodes that search at the same time: each is saved by the thread that it ran in."""
     model, graph = Telling(), StateGraph[Any](Branches)
-    for name, found in (("left", "ab"), ("right", "cd")):
 
-        def search(state: Branches, retriever: Any = retriever_of(found)) -> Branches:
+    def searching(retriever: Any) -> Any:
+        def search(state: Branches) -> Branches:
             return {"found": [joined(retriever.invoke(state.get("question", "")))]}
 
-        graph.add_node(name, RunnableLambda(search), cache_policy=CachePolicy())
+        return search
+
+    for name, found in (("left", "ab"), ("right", "cd")):
+        graph.add_node(name, searching(retriever_of(found)), cache_policy=CachePolicy())
         graph.add_edge(START, name)
         graph.add_edge(name, "reply")
 

@@ -55,7 +55,7 @@ class Calling(Telling):
             for place, call in enumerate(said.tool_calls)
         ]
         for piece in said.text.split(" ")[:-1]:
-            yield ChatGenerationChunk(message=AIMessageChunk(f"{piece} "))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=f"{piece} "))
         last: Any = {"content": said.text.split(" ")[-1], "tool_call_chunks": calls}
         yield ChatGenerationChunk(message=AIMessageChunk(**last))
 

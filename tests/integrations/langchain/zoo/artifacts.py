@@ -153,7 +153,7 @@ def supervised(names: str) -> Made:
         return Command(goto=plan.invoke(state["messages"]).text)
 
     def research(state: MessagesState) -> Any:
-        done = researcher.invoke({"messages": state["messages"]})
+        done = researcher.invoke({"messages": [*state["messages"]]})
         found = [each for each in done["messages"] if isinstance(each, ToolMessage)]
         told = HumanMessage(found[-1].text or "nothing", name="researcher")
         return Command(update={"messages": [told]}, goto="supervisor")

@@ -149,7 +149,8 @@ def of_an_agent(names: str) -> Made:
         found = shelves[runtime.context.name].invoke(query)
         return joined(found) or "nothing", found
 
-    agent = create_agent(Calling(tool="search"), [search], middleware=[greeting], context_schema=Reader)
+    middleware: Any = [greeting]
+    agent = create_agent(Calling(tool="search"), [search], middleware=middleware, context_schema=Reader)
     return Made(agent, MESSAGES, keywords={"context": Reader("Ada")})
 
 

@@ -137,7 +137,7 @@ def map_reduce(names: str) -> Made:
 
 
 def sections(names: str) -> Made:
-    """A plan of sections, each of them researched on the web by a sub-graph, all at once; then a report."""
+    """Sections, each of them researched on the web by a sub-graph, all at once; then a report."""
     writer, reporter = Telling(says=sums_up), Telling(says=reports)
 
     @gate

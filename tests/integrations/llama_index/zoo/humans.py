@@ -200,7 +200,7 @@ def human(
 
 
 def yes(**more: Any) -> HumanResponseEvent:
-    return HumanResponseEvent(response="yes", **more)
+    return HumanResponseEvent(response="yes", **more)  # pyright: ignore[reportCallIssue] -- as above
 
 
 SHAPES = (

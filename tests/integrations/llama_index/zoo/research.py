@@ -156,13 +156,18 @@ def passing_notes(names: str) -> Made:
     )
 
 
+def asked(agent: Any, question: str) -> Any:
+    """A run of an agent, of which each release has other types."""
+    return agent.run(user_msg=question)
+
+
 def read_as_it_streams(names: str) -> Made:
     """A function that reads an agent's events, as the backend of a chat does."""
     retriever = retriever_of(names)
 
     async def reply(question: str) -> dict[str, Any]:
         agent = FunctionAgent(tools=[sync_tool(retriever)], llm=Telling())
-        handler, text, used = agent.run(user_msg=question), "", list[str]()
+        handler, text, used = asked(agent, question), "", list[str]()
         async for event in handler.stream_events():
             if isinstance(event, AgentStream):
                 text += event.delta
@@ -219,7 +224,7 @@ class DeepResearch(Workflow):
 
     @step(num_workers=2)
     async def answer(self, ev: Question) -> Answer:
-        return Answer(question=ev.question, answer=str(await self.agent.run(user_msg=ev.question)))
+        return Answer(question=ev.question, answer=str(await asked(self.agent, ev.question)))
 
     @step
     async def write(self, ctx: Context, ev: Answer) -> Review | None:
