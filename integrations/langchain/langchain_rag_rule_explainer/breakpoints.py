@@ -8,6 +8,8 @@ from langchain_core.runnables import RunnableConfig
 
 from rag_rule_explainer.wrapping.showing import shortened
 
+from .reading import is_graph_output
+
 _INTERRUPT = "__interrupt__"
 _WAY_OUT = (
     "Explain a function that gives the answer: def ask(question): graph.invoke(question, config); return "
@@ -17,22 +19,30 @@ _WAY_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """The output of a graph that has not ended: ``before`` are the nodes it would run next."""
+    """The output of a graph that has not ended.
+
+    ``before``: the nodes it would run next; ``asked``: what it asks a human there.
+    """
 
     output: Any
     before: tuple[str, ...]
+    asked: tuple[Any, ...]
 
     @classmethod
     def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
         """Returns the output of a run, as paused where the thread of the run says so."""
-        before = graph.get_state(config).next if _keeps_threads(graph) else ()
-        return cls(output, before) if before else output
+        return cls._of(graph.get_state(config) if _keeps_threads(graph) else None, output)
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
         """Returns the same on the caller's loop."""
-        before = (await graph.aget_state(config)).next if _keeps_threads(graph) else ()
-        return cls(output, before) if before else output
+        return cls._of(await graph.aget_state(config) if _keeps_threads(graph) else None, output)
+
+    @classmethod
+    def _of(cls, state: Any, output: Any) -> Any:
+        if state is None or not state.next:
+            return output
+        return cls(output, state.next, tuple(asked for task in state.tasks for asked in task.interrupts))
 
 
 def _keeps_threads(graph: Any) -> bool:
@@ -48,7 +58,11 @@ def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) ->
     """
     paused = output if isinstance(output, Paused) else None
     output = output if paused is None else paused.output
-    asked: Any = cast("Mapping[str, Any]", output).get(_INTERRUPT) if isinstance(output, Mapping) else ()
+    asked: Any = () if paused is None else paused.asked
+    if not asked and isinstance(output, Mapping):
+        asked = cast("Mapping[str, Any]", output).get(_INTERRUPT)
+    elif not asked and is_graph_output(output):
+        asked = output.interrupts
     if asked:
         listed = cast("list[Any]", asked if isinstance(asked, (list, tuple)) else [asked])
         said = shortened(repr(getattr(listed[0], "value", listed[0])), 200)

@@ -38,6 +38,8 @@ def answer_in(output: Any) -> Answer:
     ``structured_response``) is the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
     anything else.
     """
+    if is_graph_output(output):
+        output = output.value
     found, structured = reading.told(output, _ANSWER_KEYS, _said), _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
@@ -59,6 +61,11 @@ def answer_in(output: Any) -> Answer:
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
     )
+
+
+def is_graph_output(output: Any) -> bool:
+    """True for what a graph returns that is asked for ``version="v2"``: a value, beside what it asks."""
+    return type(output).__module__ == "langgraph.types" and hasattr(output, "interrupts")
 
 
 def texts_in(given: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from inspect import signature
 from operator import add
 from typing import Annotated, Any, TypedDict
 
@@ -17,6 +18,7 @@ from langgraph.cache.base import BaseCache
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.pregel import Pregel
 from langgraph.types import CachePolicy, Command, interrupt
 from typing_extensions import override
 
@@ -177,6 +179,16 @@ def test_a_graph_that_asks_a_human_says_so(asks: str, said: str, saver: bool, aw
     graph = graph_of(asks, checkpointer=InMemorySaver() if saver else None)
     with pytest.raises(BaselineFailed, match=f"(?s)ask a human.*{said}.*Command.resume"):
         called(graph, "explain", {"question": "why?"}, awaiting, CONFIG)
+
+
+@pytest.mark.skipif("version" not in signature(Pregel.invoke).parameters, reason="a newer LangGraph")
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+def test_a_graph_whose_output_is_an_object_is_read_and_says_what_it_asks(saver: Any) -> None:
+    asks = RuleExplainer(graph_of("answer", checkpointer=saver), predicate=BAD)
+    with pytest.raises(BaselineFailed, match=r"(?s)ask a human.*may I answer.*Command.resume"):
+        asks.explain({"question": "why?"}, CONFIG, version="v2")
+    answers = RuleExplainer(graph_of(), predicate=BAD)
+    assert blames_b_and_d(answers.explain({"question": "why?"}, CONFIG, version="v2"))
 
 
 @AWAITING
