@@ -1,14 +1,18 @@
 """Commands that take their options in groups: a dataclass, each field of which is an option or a group.
 
-What commands have in common is said once, and reaches them as one value that has been checked.
+What commands have in common is said once, and reaches them as one value that has been checked. A group
+with a ``PANEL`` has its options under that heading in the help.
 """
 
 import inspect
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Annotated, Any, get_args
+
+from typer.models import OptionInfo
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -28,11 +32,23 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
+    panel: str | None = getattr(taker, "PANEL", None)
     for parameter, hint in _parameters(taker):
         if _is_group(hint):
             yield from _options(hint)
         else:
-            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
+            shown = hint if panel is None else _in_panel(hint, panel)
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=shown)
+
+
+def _in_panel(hint: Any, panel: str) -> Any:
+    """The annotation of an option, under that heading; the option itself may stand elsewhere as well."""
+    kind, option = get_args(hint)
+    if not isinstance(option, OptionInfo):
+        return hint
+    placed = copy(option)
+    placed.rich_help_panel = panel
+    return Annotated[kind, placed]
 
 
 def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 import os.path
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
@@ -12,6 +14,8 @@ from ..ranking import best_matches
 from ..sources import Source, SourceSet
 
 _SUFFIXES = (".txt", ".md")
+_OF_TEXT = (*_SUFFIXES, ".jsonl", ".json", "")
+_MOST_LOOKED_AT = 10_000
 
 
 class SourceLine(BaseModel):
@@ -37,7 +41,7 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     else:
         sources = list(_from_folder(path) if is_folder else _in_lines(read(path), str(path)))
     if not sources:
-        raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
+        raise InvalidInput(f"{path} holds no sources{_unread(path) if is_folder else ''}; {_EXPECTED}")
     everything = SourceSet.of(sources)
     if top_k is None:
         return everything
@@ -53,9 +57,21 @@ _EXPECTED = (
 
 
 def _from_folder(folder: Path) -> Iterator[Source]:
+    """With all folders in it."""
     for file in sorted(folder.rglob("*")):
         if file.suffix.lower() in _SUFFIXES and file.is_file():
             yield Source(file.relative_to(folder).as_posix(), read(file))
+
+
+def _unread(folder: Path) -> str:
+    """What there is instead of texts."""
+    files = (file for file in islice(folder.rglob("*"), _MOST_LOOKED_AT) if file.is_file())
+    kinds = Counter(file.suffix.lower() or "other" for file in files)
+    if not kinds:
+        return ", nor any other file"
+    told = " and ".join(f"{count} {kind}" for kind, count in kinds.most_common(3))
+    plural = "s" * (kinds.total() != 1)
+    return f", only {told} file{plural}, which are not read: take their text out first"
 
 
 def _from_stdin() -> str:
@@ -97,6 +113,9 @@ def read(file: Path, expected: str = _EXPECTED) -> str:
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error
     except UnicodeDecodeError as error:
+        kind = file.suffix.lower()
+        if kind not in _OF_TEXT:
+            raise InvalidInput(f"{file} is a {kind} file, not text; take its text out first") from error
         raise InvalidInput(
             f"{file} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
         ) from error
