@@ -70,9 +70,9 @@ def _explain(request: Request, search: Search) -> None:
     \b
     Exit codes:
       0    explained, whether or not there are rules
-      2    bad input, a model or application that fails, a condition that is not met
+      2    bad input; a model or application that fails; a condition not met
       130  interrupted; what was found until then is printed
-    """
+    """  # noqa: D301 -- it keeps the lines that follow it as they are
     explain(request, search.settings(free=request.is_free))
 
 

@@ -191,8 +191,8 @@ PriceOption = Annotated[
     typer.Option(
         "--price",
         metavar="MODEL=IN,OUT[,CACHED]",
-        help="Prices of a million tokens, such as gpt-4o-mini=0.15,0.6; '*' for any other model. May be given "
-        "several times.",
+        help="Prices of a million tokens, such as gpt-4o-mini=0.15,0.6; '*' for any other model. "
+        "May be given several times.",
     ),
 ]
 Timeout = Annotated[float | None, typer.Option(help="Seconds one replay may take.")]
@@ -233,7 +233,7 @@ Yes = Annotated[
     bool,
     typer.Option(
         "--yes",
-        help=f"Ask nothing, neither before more than {ASK_ABOVE} replays nor where the condition is not met.",
+        help=f"Do not ask before more than {ASK_ABOVE} replays, nor where the condition is not met.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")]
