@@ -3,19 +3,19 @@
 import os.path
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
 from ..ranking import best_matches
+from ..records import phrase
 from ..sources import Source, SourceSet
+from .terminal import say
 
 _SUFFIXES = (".txt", ".md")
-_OF_TEXT = (*_SUFFIXES, ".jsonl", ".json", "")
-_MOST_LOOKED_AT = 10_000
+_DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".pptx", ".rtf", ".xlsx")
 
 
 class SourceLine(BaseModel):
@@ -35,13 +35,14 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     Raises InvalidInput where there is no such path, nothing usable in it, or an id is empty or twice
     there.
     """
-    is_folder = os.path.isdir(path)  # noqa: PTH112 -- says no where Path.is_dir raises
     if str(path) == "-":
         sources = list(_in_lines(_from_stdin(), "standard input"))
+    elif os.path.isdir(path):  # noqa: PTH112 -- says no where Path.is_dir raises
+        sources = _from_folder(path)
     else:
-        sources = list(_from_folder(path) if is_folder else _in_lines(read(path), str(path)))
+        sources = list(_in_lines(read(path), str(path)))
     if not sources:
-        raise InvalidInput(f"{path} holds no sources{_unread(path) if is_folder else ''}; {_EXPECTED}")
+        raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
     everything = SourceSet.of(sources)
     if top_k is None:
         return everything
@@ -56,26 +57,29 @@ _EXPECTED = (
 )
 
 
-def _from_folder(folder: Path) -> Iterator[Source]:
-    """With all folders in it."""
-    for file in sorted(folder.rglob("*")):
-        if file.suffix.lower() in _SUFFIXES and file.is_file():
-            yield Source(file.relative_to(folder).as_posix(), read(file))
+def _from_folder(folder: Path) -> list[Source]:
+    """Of all its texts, those in folders inside it as well."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    texts = [file for file in files if file.suffix.lower() in _SUFFIXES]
+    unread = _counted([file for file in files if file.suffix.lower() in _DOCUMENTS])
+    if not texts and unread:
+        raise InvalidInput(
+            f"{folder} holds {unread} and no texts; take their text out first: {_EXPECTED}"
+        )
+    if unread:
+        say(f"{unread} in {folder}: not read, as only .txt and .md are")
+    return [Source(file.relative_to(folder).as_posix(), read(file)) for file in texts]
 
 
-def _unread(folder: Path) -> str:
-    """What there is instead of texts."""
-    files = (file for file in islice(folder.rglob("*"), _MOST_LOOKED_AT) if file.is_file())
-    kinds = Counter(file.suffix.lower() or "other" for file in files)
-    if not kinds:
-        return ", nor any other file"
-    told = " and ".join(f"{count} {kind}" for kind, count in kinds.most_common(3))
-    plural = "s" * (kinds.total() != 1)
-    return f", only {told} file{plural}, which are not read: take their text out first"
+def _counted(files: Collection[Path]) -> str:
+    """Files by their kind, in words; empty for none."""
+    kinds = Counter(file.suffix.lower() for file in files)
+    counts = [f"{count} {kind}" for kind, count in kinds.most_common()]
+    return f"{phrase(counts)} file{'s' * (len(files) != 1)}" if counts else ""
 
 
 def _from_stdin() -> str:
-    if sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- as Python sets it where it is closed
         raise InvalidInput(f"--sources - reads what is piped in, and nothing is; {_EXPECTED}")
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
@@ -114,7 +118,7 @@ def read(file: Path, expected: str = _EXPECTED) -> str:
         raise InvalidInput(f"there is no {file}; {expected}") from error
     except UnicodeDecodeError as error:
         kind = file.suffix.lower()
-        if kind not in _OF_TEXT:
+        if kind in _DOCUMENTS:
             raise InvalidInput(f"{file} is a {kind} file, not text; take its text out first") from error
         raise InvalidInput(
             f"{file} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
