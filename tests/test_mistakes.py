@@ -200,7 +200,7 @@ def test_a_model_that_never_repeats_itself() -> None:
 class TestShown:
     """What a notebook, an API and another process are given."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def explanation(self) -> Explanation:
         return Explainer(replay, contains("20")).explain(QUESTION, SOURCES)
 
