@@ -113,7 +113,7 @@ SCRIPT = """
         # However slow the drawing is, there is something to be seen before the end.
         if ending == "well" and number > 40:
             drawn.wait(60)
-        # Fewer fail than end a search, and those after them wait: the interrupt comes in the middle of it.
+        # Fewer fail than end a search, and those after them wait: the interrupt comes in its middle.
         if interrupts and 0 < len(sources) < count - 1:
             stopped.wait(60)
         if len(sources) == count - 1:
