@@ -37,17 +37,18 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
         if _is_group(hint):
             yield from _options(hint)
         else:
-            shown = hint if panel is None else _in_panel(hint, panel)
-            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=shown)
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=_shown(hint, panel))
 
 
-def _in_panel(hint: Any, panel: str) -> Any:
-    """The annotation of an option, under that heading; the option itself may stand elsewhere as well."""
-    kind, option = get_args(hint)
-    if not isinstance(option, OptionInfo):
+def _shown(hint: Any, panel: str | None) -> Any:
+    """The annotation of an option as the help is to have it; the option may stand elsewhere as well."""
+    kind, *written = get_args(hint) or (hint,)
+    if not (written and isinstance(option := written[0], OptionInfo)):
         return hint
     placed = copy(option)
     placed.rich_help_panel = panel
+    if kind is bool:
+        placed.metavar = " "  # a flag takes no value, and would be said to take a <bool>
     return Annotated[kind, placed]
 
 

@@ -218,6 +218,7 @@ class TestHelp:
         of_all = told[: told.index(" What is explained ─")]
         assert "--json" in of_all
         assert "--question <" not in of_all
+        assert "--yes Do not ask" in told.replace("│ ", "")
 
     @pytest.mark.parametrize("number", [0, 1, 2])
     def test_an_example_is_understood(self, rag_rules: RagRules, number: int) -> None:
