@@ -3,12 +3,13 @@
 import os.path
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
+from ..given import Given, names
 from ..ranking import best_matches
 from ..records import phrase
 from ..sources import Source, SourceSet
@@ -28,6 +29,11 @@ class SourceLine(BaseModel):
     title: str | None = None
     metadata: dict[str, JsonValue] = {}
 
+    def source(self, name: str) -> Source:
+        """Returns it as a source of that name."""
+        titled = {} if self.title is None else {"title": self.title}
+        return Source(name, self.text, {**self.metadata, **titled})
+
 
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     """The sources at ``path``; with ``top_k``, the ones that match the question best, best first.
@@ -36,11 +42,11 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     there.
     """
     if str(path) == "-":
-        sources = list(_in_lines(_from_stdin(), "standard input"))
+        sources = _in_lines(_from_stdin(), "standard input")
     elif os.path.isdir(path):  # noqa: PTH112 -- says no where Path.is_dir raises
         sources = _from_folder(path)
     else:
-        sources = list(_in_lines(read(path), str(path)))
+        sources = _in_lines(read(path), str(path))
     if not sources:
         raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
     everything = SourceSet.of(sources)
@@ -89,14 +95,16 @@ def _from_stdin() -> str:
         ) from error
 
 
-def _in_lines(content: str, where: str) -> Iterator[Source]:
+def _in_lines(content: str, where: str) -> list[Source]:
+    """One of each line, under its id, or the name that only its metadata has, or D and its place."""
     # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            yield _source(line, f"{where}, line {number}", number)
+    numbered = enumerate(content.split("\n"), start=1)
+    lines = [_line(line, f"{where}, line {number}") for number, line in numbered if line.strip()]
+    named = names([Given(line.text, line.id, line.metadata) for line in lines])
+    return [line.source(name) for name, line in zip(named, lines, strict=True)]
 
 
-def _source(line: str, where: str, number: int) -> Source:
+def _line(line: str, where: str) -> SourceLine:
     try:
         read = SourceLine.model_validate_json(line)
     except ValidationError as error:
@@ -106,8 +114,7 @@ def _source(line: str, where: str, number: int) -> Source:
         raise InvalidInput(f"{where}: {place + ': ' if place else ''}{complaint}; {_EXPECTED}") from error
     if read.id is not None and not read.id.strip():
         raise InvalidInput(f"{where}: the id is empty; give one, or leave it out")
-    metadata = {**read.metadata, **({} if read.title is None else {"title": read.title})}
-    return Source(f"D{number}" if read.id is None else read.id, read.text, metadata)
+    return read
 
 
 def read(file: Path, expected: str = _EXPECTED) -> str:
