@@ -1,6 +1,6 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -51,7 +51,11 @@ def answer_in(output: Any) -> Answer:
     for anything else.
     """
     if isinstance(output, StopEvent):
-        return answer_in(_stopped_with(output))
+        return _answer_in(_stopped_with(output), type(output).__name__)
+    return _answer_in(output, type(output).__name__)
+
+
+def _answer_in(output: Any, kind: str) -> Answer:
     if isinstance(output, PydanticResponse):
         value = None if output.response is None else output.response.model_dump(mode="json")
         return Answer(str(output), value=value)
@@ -63,7 +67,7 @@ def answer_in(output: Any) -> Answer:
     found = reading.told(output, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
-            f"no answer could be read out of an output of type {type(output).__name__}; "
+            f"no answer could be read out of an output of type {kind}; "
             "pass answer_of=, a function from the output to a str or an Answer"
         )
     return Answer(found)
@@ -105,13 +109,21 @@ def drained(output: Any) -> Any:
 
 
 async def adrained(output: Any) -> Any:
-    """The same where streams are async."""
+    """The same where streams are async, and what a model streams as the last that it comes to."""
+    if isinstance(output, AsyncGenerator):
+        return _last_of([each async for each in cast("AsyncGenerator[Any, None]", output)])
     if isinstance(output, AsyncStreamingResponse):
         return await output.get_response()
     if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is not None:
         text = "".join([delta async for delta in output.async_response_gen()])
         return _chat_response(output, text)
     return drained(output)
+
+
+def _last_of(pieces: list[Any]) -> Any:
+    """All that was streamed: each response of a model has what came before it as well."""
+    is_text = all(isinstance(each, str) for each in pieces)
+    return "".join(pieces) if is_text else pieces[-1]
 
 
 def texts_in(given: Any) -> Iterator[str]:

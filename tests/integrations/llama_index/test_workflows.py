@@ -14,7 +14,7 @@ from llama_index_rag_rule_explainer import RuleExplainer, explained
 from llama_index_rag_rule_explainer.reading import plain, question_in, texts_in
 from workflows import events
 
-from rag_rule_explainer import BaselineFailed, StateShared
+from rag_rule_explainer import BaselineFailed, InvalidInput, StateShared
 from tests.integrations.known import BAD, omission, retention, sets
 from tests.integrations.llama_index.engines import retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b
@@ -241,6 +241,40 @@ def test_an_explained_agent_and_workflow_are_run_with_what_theirs_are() -> None:
     assert asyncio.run(with_context) == ("how?", sets("bd"))
     with pytest.raises(TypeError, match="by name"):
         explained(citing, predicate=BAD).run("why?", None, "more")
+
+
+class Titled(StopEvent):
+    title: str
+    report: str
+
+
+@pytest.mark.parametrize("way", ["streamed", "pieces"])
+def test_what_a_workflow_hands_on_as_a_stream_is_read_to_its_end(way: str) -> None:
+    class Streaming(Workflow):
+        @step
+        async def answer(self, ev: StartEvent) -> StopEvent:
+            found = texts_of(await retriever_of("ab").aretrieve(ev.query))
+            stream = await Telling(says=bad_with_b).astream_complete(found or "nothing")
+            return StopEvent(
+                result=stream if way == "streamed" else (each.delta async for each in stream)
+            )
+
+    explanation = RuleExplainer(Streaming(), predicate=BAD).explain("why?")
+    assert (explanation.baseline.text, retention(explanation)) == ("bad news", sets("b"))
+
+
+def test_an_event_of_which_nobody_knows_what_the_answer_is_is_named() -> None:
+    class Two(Workflow):
+        @step
+        async def answer(self, ev: StartEvent) -> Titled:
+            found = texts_of(await retriever_of("ab").aretrieve(ev.query))
+            said = await Telling(says=bad_with_b).acomplete(found or "nothing")
+            return Titled(title="On it", report=str(said))
+
+    with pytest.raises(InvalidInput, match="of type Titled; pass answer_of="):
+        RuleExplainer(Two(), predicate=BAD).explain("why?")
+    way_out = RuleExplainer(Two(), predicate=BAD, answer_of=lambda event: event.report)
+    assert retention(way_out.explain("why?")) == sets("b")
 
 
 def test_an_explained_workflow_is_run_as_it_is() -> None:
