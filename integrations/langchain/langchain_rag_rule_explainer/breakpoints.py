@@ -31,18 +31,24 @@ class Paused:
     @classmethod
     def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
         """Returns the output of a run, as paused where the thread of the run says so."""
-        return cls._of(graph.get_state(config) if _keeps_threads(graph) else None, output)
+        return cls._of(graph.get_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
         """Returns the same on the caller's loop."""
-        return cls._of(await graph.aget_state(config) if _keeps_threads(graph) else None, output)
+        return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
     def _of(cls, state: Any, output: Any) -> Any:
         if state is None or not state.next:
             return output
         return cls(output, state.next, tuple(asked for task in state.tasks for asked in task.interrupts))
+
+
+def _latest(config: RunnableConfig) -> RunnableConfig:
+    """The end of a thread, also of a run that went on from an earlier checkpoint of it."""
+    place = {k: v for k, v in config.get("configurable", {}).items() if k != "checkpoint_id"}
+    return {**config, "configurable": place}
 
 
 def _keeps_threads(graph: Any) -> bool:
