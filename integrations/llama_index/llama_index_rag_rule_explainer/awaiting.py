@@ -1,7 +1,7 @@
 """Lets ``aquery`` and ``achat`` return once the rules of their run are attached to their response.
 
-Span handlers are told of a run's end by a plain call, in which nothing can be awaited, so the entry itself
-waits. It does so only where a handler asked it to in that very call.
+Span handlers are told of a run's end by a plain call, in which nothing can be awaited, so the entry
+itself waits. It does so only where a handler asked it to in that very call.
 """
 
 import re
@@ -29,7 +29,7 @@ _entered: ContextVar[Entered | None] = ContextVar("rag_rule_entered", default=No
 
 
 def before_return(engine: object, call: Callable[[], Awaitable[None]]) -> bool:
-    """Returns True iff the current context is inside an entry of the engine, which will await the call."""
+    """Returns True iff the context is inside an entry of the engine, which then awaits the call."""
     entered = _entered.get()
     if entered is None or entered.engine is not engine or entered.returned:
         return False
