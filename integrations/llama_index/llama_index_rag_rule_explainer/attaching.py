@@ -1,9 +1,9 @@
 """``explained``: an engine that attaches the rules of its answers to its own responses."""
 
 import weakref
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -32,6 +32,24 @@ from .entries import Engine
 from .explainer import RuleExplainer
 from .streaming import AsyncPieces, Pieces
 from .workflows import ExplainedRun
+
+
+@overload
+def explained(engine: BaseChatEngine, **parameters: Any) -> "ExplainedChatEngine": ...
+
+
+@overload
+def explained(engine: Workflow, **parameters: Any) -> "ExplainedWorkflow": ...
+
+
+@overload
+def explained(
+    engine: BaseQueryEngine | Callable[..., Any], **parameters: Any
+) -> "ExplainedQueryEngine": ...
+
+
+@overload
+def explained(engine: RuleExplainer, **parameters: Any) -> Any: ...
 
 
 def explained(engine: Engine | RuleExplainer, **parameters: Any) -> Any:
