@@ -290,7 +290,7 @@ class ApplicationRun(Generic[Item]):
             yield f"replays were made one at a time, as {self._alone.written}, which they share"
 
     def _conduct_for(self, captured: Captured[Item]) -> Conduct:
-        return Conduct.of(
+        conduct = Conduct.of(
             captured.sources,
             self._first.watch.requests,
             scope=self._manner.scope,
@@ -299,6 +299,7 @@ class ApplicationRun(Generic[Item]):
             shown=self.application.shown(captured),
             on_no_retrieval=self._manner.on_no_retrieval,
         )
+        return replace(conduct, making=self.application.making)
 
     def _state(self) -> str:
         """What answers depend on beside question and sources: the rest of the input, what is

@@ -21,7 +21,7 @@ from llama_index_rag_rule_explainer import RuleExplainer, explained
 from pydantic import PrivateAttr
 from typing_extensions import override
 
-from rag_rule_explainer import InvalidInput, SourceLeak
+from rag_rule_explainer import SourceLeak, StateShared
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, shown_in
 from tests.integrations.llama_index.crossing import alternating, crossed
 from tests.integrations.llama_index.engines import retriever_of
@@ -272,8 +272,14 @@ def test_a_context_that_cannot_be_copied_is_refused_with_a_way_out() -> None:
 
     async def main() -> None:
         await context.store.set("client", __import__("threading").Lock())
-        with pytest.raises(InvalidInput, match="pass a function that makes the workflow"):
+        with pytest.raises(StateShared, match="a Context of its own for every run"):
             await RuleExplainer(workflow, predicate=BAD).aexplain({"query": "why?", "ctx": context})
+
+        async def ask(question: str) -> Any:
+            made = Tallying(retriever_of())
+            return await made.run(query=question, ctx=Context(made))
+
+        assert blames_b_and_d(await RuleExplainer(ask, predicate=BAD).aexplain("why?"))
 
     asyncio.run(main())
 
