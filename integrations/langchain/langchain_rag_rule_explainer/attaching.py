@@ -7,7 +7,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializa
 from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
-from pydantic import BaseModel, ConfigDict, SkipValidation
+from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
 from rag_rule_explainer.wrapping.outputs import Explained
@@ -95,12 +95,12 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
         return self.explainer.application.OutputType
 
     @override
-    def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
         """The chain's."""
         return self.explainer.application.get_input_schema(config)
 
     @override
-    def get_output_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
+    def get_output_schema(self, config: RunnableConfig | None = None) -> Any:
         """The chain's."""
         return self.explainer.application.get_output_schema(config)
 

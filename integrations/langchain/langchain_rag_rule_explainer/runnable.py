@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, 
 from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
 from rag_rule_explainer import (
@@ -363,7 +363,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         return Explained
 
     @override
-    def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
         """The application's."""
         return self.application.get_input_schema(config)
 

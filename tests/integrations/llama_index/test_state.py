@@ -129,7 +129,7 @@ def test_an_explained_engine_remembers_what_it_answered_once(memory_of: Any, awa
         ),
         predicate=BAD,
     )
-    response = asyncio.run(engine.achat("why?")) if awaiting else engine.chat("why?")
+    response: Any = asyncio.run(engine.achat("why?")) if awaiting else engine.chat("why?")
     assert response.metadata["rag_rules"]["retention_rules"][0]["sources"] == ["b", "d"]
     said = [str(message.content) for message in memory.get(input="why?")]
     assert said.count("bad news") == 1
@@ -316,7 +316,7 @@ def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_o
         memory.put(ChatMessage(role="assistant", content=reply))
         return reply
 
-    response = explained(answer, predicate=BAD).query("why?")
+    response: Any = explained(answer, predicate=BAD).query("why?")
     rules = response.metadata["rag_rules"]
     assert [rule["sources"] for rule in rules["retention_rules"]] == [["b", "d"]]
     assert [rule["sources"] for rule in rules["omission_rules"]] == [["b"], ["d"]]
@@ -339,7 +339,7 @@ def test_an_agent_with_a_memory_is_told_everything_once(memory_of: Any, live: bo
         async def answer(question: str) -> str:
             return str(await agent.run(**{**given, "user_msg": question}))
 
-        response = explained(answer, predicate=BAD).query("why?")
+        response: Any = explained(answer, predicate=BAD).query("why?")
         assert [rule["sources"] for rule in response.metadata["rag_rules"]["retention_rules"]] == [
             ["b", "d"]
         ]
