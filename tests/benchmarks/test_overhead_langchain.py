@@ -1,6 +1,7 @@
 """What explaining a LangChain chain costs beside the replays themselves, as ratios measured in one run.
 
-The same 256 replays of the same chain, once through ``abatch`` and once through the explainer, in turns.
+The same 256 replays of the same chain, once through ``abatch`` and once through the explainer, in turns;
+and the same explained chain, once through ``invoke`` and once through ``ainvoke``.
 """
 
 import asyncio
@@ -13,8 +14,8 @@ from langchain_core.documents import Document
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnablePassthrough
-from langchain_rag_rule_explainer import RuleExplainer
+from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
+from langchain_rag_rule_explainer import RuleExplainer, explained
 
 from tests.benchmarks.ratios import show
 from tests.integrations.known import BAD
@@ -56,11 +57,31 @@ def says(messages: Any) -> str:
     return "bad" if all(DOCUMENTS[n].page_content in sent for n in (1, 3)) else "good"
 
 
-def chain(latency: float) -> Runnable[Any, Any]:
+def chain_over(model: Telling) -> Runnable[Any, Any]:
     prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
     context = Subsets() | joined
-    model = Slow(says=says, latency=latency)
     return {"context": context, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
+
+
+def function_over(model: Telling) -> Runnable[Any, Any]:
+    """A plain function, for which LangChain takes a thread under ``ainvoke``."""
+    retriever = Subsets()
+
+    def answer(question: str) -> str:
+        return model.invoke(f"{joined(retriever.invoke(question))}\n\n{question}").text
+
+    return RunnableLambda(answer)
+
+
+def chain(latency: float) -> Runnable[Any, Any]:
+    return chain_over(Slow(says=says, latency=latency))
+
+
+FREE: dict[str, Callable[[], Runnable[Any, Any]]] = {
+    "a model with an async entry": lambda: chain(0.0),
+    "a model without one": lambda: chain_over(Telling(says=says)),
+    "a plain function": lambda: function_over(Telling(says=says)),
+}
 
 
 def compared(latency: float, clock: Callable[[], float], rounds: int) -> tuple[list[float], list[float]]:
@@ -89,6 +110,39 @@ def compared(latency: float, clock: Callable[[], float], rounds: int) -> tuple[l
         timed(warming_up)
     pairs = [(timed(batched), timed(explained)) for _ in range(rounds)]
     return [ours for _, ours in pairs], [theirs for theirs, _ in pairs]
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_async_against_sync(name: str) -> None:
+    application = explained(
+        FREE[name](), predicate=BAD, miner="exhaustive", concurrency=CONCURRENCY, check_repeatable=False
+    )
+
+    def sync() -> float:
+        started = time.perf_counter()
+        answer: Any = application.invoke("?")
+        took = time.perf_counter() - started
+        assert answer.rag_rules["counts"]["replays"] == 1 << SOURCES
+        return took
+
+    async def awaited() -> float:
+        started = time.perf_counter()
+        answer: Any = await application.ainvoke("?")
+        took = time.perf_counter() - started
+        assert answer.rag_rules["counts"]["replays"] == 1 << SOURCES
+        return took
+
+    for _ in range(2):
+        sync()
+        asyncio.run(awaited())
+    pairs = [(asyncio.run(awaited()), sync()) for _ in range(9)]
+    show(
+        f"ainvoke, 8 in flight, free, {name}: wall time",
+        "invoke",
+        [ours for ours, _ in pairs],
+        [theirs for _, theirs in pairs],
+        bar=1.3,
+    )
 
 
 def test_wall_time_with_latency() -> None:
