@@ -112,37 +112,45 @@ def compared(latency: float, clock: Callable[[], float], rounds: int) -> tuple[l
     return [ours for _, ours in pairs], [theirs for theirs, _ in pairs]
 
 
+# With a free model all is computing. On a busy machine eight threads are given more of it than one loop,
+# so what was computed is told beside what it took.
+CLOCKS = {"wall time": time.perf_counter, "CPU time": time.process_time}
+
+
 @pytest.mark.parametrize("name", FREE)
 def test_async_against_sync(name: str) -> None:
     application = explained(
         FREE[name](), predicate=BAD, miner="exhaustive", concurrency=CONCURRENCY, check_repeatable=False
     )
 
-    def sync() -> float:
-        started = time.perf_counter()
-        answer: Any = application.invoke("?")
-        took = time.perf_counter() - started
+    def now() -> list[float]:
+        return [clock() for clock in CLOCKS.values()]
+
+    def taken(answer: Any, started: list[float]) -> list[float]:
+        took = [after - before for after, before in zip(now(), started, strict=True)]
         assert answer.rag_rules["counts"]["replays"] == 1 << SOURCES
         return took
 
-    async def awaited() -> float:
-        started = time.perf_counter()
-        answer: Any = await application.ainvoke("?")
-        took = time.perf_counter() - started
-        assert answer.rag_rules["counts"]["replays"] == 1 << SOURCES
-        return took
+    def sync() -> list[float]:
+        started = now()
+        return taken(application.invoke("?"), started)
+
+    async def awaited() -> list[float]:
+        started = now()
+        return taken(await application.ainvoke("?"), started)
 
     for _ in range(2):
         sync()
         asyncio.run(awaited())
     pairs = [(asyncio.run(awaited()), sync()) for _ in range(9)]
-    show(
-        f"ainvoke, 8 in flight, free, {name}: wall time",
-        "invoke",
-        [ours for ours, _ in pairs],
-        [theirs for _, theirs in pairs],
-        bar=1.3,
-    )
+    for place, clock in enumerate(CLOCKS):
+        show(
+            f"ainvoke, 8 in flight, free, {name}: {clock}",
+            "invoke",
+            [ours[place] for ours, _ in pairs],
+            [theirs[place] for _, theirs in pairs],
+            bar=1.3,
+        )
 
 
 def test_wall_time_with_latency() -> None:
