@@ -18,6 +18,7 @@ from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrou
 from langchain_rag_rule_explainer import RuleExplainer, explained
 
 from tests.benchmarks.ratios import show
+from tests.clock import waited
 from tests.integrations.known import BAD
 from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.shapes import joined
@@ -39,6 +40,17 @@ class Subsets(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
         return [each for each in DOCUMENTS if query == "?" or each.id in query.split()]
+
+
+class AsyncSubsets(Subsets):
+    """Needs no thread."""
+
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return self._get_relevant_documents(query, run_manager=run_manager)
+
+
+async def joined_later(documents: list[Document]) -> str:
+    return joined(documents)
 
 
 class Slow(Telling):
@@ -160,6 +172,19 @@ def test_wall_time_with_latency() -> None:
         *compared(0.05, time.perf_counter, 5),
         bar=1.15,
     )
+
+
+def test_waiting_alone() -> None:
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    context = AsyncSubsets() | RunnableLambda(joined, afunc=joined_later)
+    model = Slow(says=says, latency=0.05)
+    application = {"context": context, "question": RunnablePassthrough()} | prompt | model
+    explainer = RuleExplainer(
+        application, predicate=BAD, miner="exhaustive", concurrency=CONCURRENCY, check_repeatable=False
+    )
+    ours = waited(lambda: explainer.aexplain("?"))
+    theirs = waited(lambda: application.abatch(SUBSETS, {"max_concurrency": CONCURRENCY}))
+    show("256 replays of 50 ms, 8 at a time: waiting alone", "abatch", [ours], [theirs], bar=1.15)
 
 
 def test_cpu_time_without_latency() -> None:
