@@ -1,5 +1,7 @@
 """How long explaining waits beside the replays themselves, by a clock that no busy machine stretches."""
 
+from typing import Any
+
 import pytest
 from llama_index.core.async_utils import run_jobs
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -15,7 +17,7 @@ FEW: list[TextNode] = NODES[:5]
 
 
 @pytest.mark.parametrize("miner", ["exact", pytest.param("exhaustive", marks=pytest.mark.slow)])
-def test_replays_keep_all_workers_busy(miner: str) -> None:
+def test_replays_keep_all_workers_busy(miner: Any) -> None:
     engine = engine_of(Counting(FEW), Slow(says=says, latency=0.05))
     explainer = RuleExplainer(
         engine,
