@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count, pairwise
+from types import MethodType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from ..errors import RagRuleError, UnknownQuery
@@ -211,9 +212,16 @@ class Captured(Generic[Item]):
         return Serving(self, frozenset(source.id for source in kept))
 
     def form(self, keys: Keys) -> object:
-        """How the result of a retrieval came in the baseline."""
+        """How the result of a retrieval came in the baseline; None where it never made it."""
         forms = {key: each.form for each in self.retrievals for key in each.keys}
-        return next((forms[key] for key in keys if key in forms), ())
+        return next((forms[key] for key in keys if key in forms), None)
+
+    def form_of_another(self, retriever: object) -> object:
+        """How the last result of this retriever came, whatever it was asked; () where it was asked
+        nothing."""
+        search = _search_of(retriever)
+        own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
+        return next(own, ())
 
     def failure(self, keys: Keys) -> Exception | None:
         """What a retrieval raised in the baseline, each time that it was made."""
@@ -246,6 +254,13 @@ class Captured(Generic[Item]):
             elif len(alike) == 1:
                 pairs.append((alike[0], item))
         return tuple(pairs)
+
+
+def _search_of(retriever: object) -> object:
+    """What a gate was put around: another one around the same is as good. Told apart by identity, but for
+    methods, which are made anew each time."""
+    search: object = getattr(retriever, "__wrapped__", retriever)
+    return search if isinstance(search, MethodType) else id(search)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +357,12 @@ class Serving(Gate, Generic[Item]):
         return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
-        """How the result of this retrieval came in the baseline."""
+        """How the result of this retrieval came in the baseline; None where it never made it."""
         return self._captured.form(keys)
+
+    def form_of_another(self, retriever: object) -> object:
+        """How the last result of this retriever came there; () where it was asked nothing."""
+        return self._captured.form_of_another(retriever)
 
     def texts_of(self, items: Sequence[Item]) -> list[str]:
         """Returns the texts of items, as their sources would have them."""
