@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from ..errors import InvalidInput
 from ..given import Given
-from .reading import changed, field_of, is_listed, read_fields
+from .reading import changed, field_of, is_listed, mapping_in, read_fields
 
 CANNOT_BE_CUT = (
     "the structured content of a tool's result is not about its content blocks one by one, so it cannot "
@@ -62,8 +62,7 @@ def read_block(block: Any) -> Given | None:
     read = None if fields is None else read_fields(fields)
     if read is not None and isinstance(read.text, str):
         return read
-    meta: object = field_of(block, "meta") or field_of(block, "_meta")
-    metadata = cast("Mapping[str, Any]", meta) if isinstance(meta, Mapping) else {}
+    metadata = mapping_in(field_of(block, "meta") or field_of(block, "_meta"))
     named = metadata.get("id") or (field_of(block, "id") if uri is None else str(uri))
     return Given(text, named, metadata)
 

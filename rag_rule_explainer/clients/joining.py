@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..given import Given
@@ -15,7 +16,7 @@ class Joined(NamedTuple):
 
 
 def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
-    """Returns a piece for each document that a text was joined of; None where that is not how it was made.
+    """Returns a piece for each document that a text was joined of; None where it was made otherwise.
 
     Around each text there may be the same words, with the id and the metadata of its own document. What
     numbers the documents, counts them or has words before all of them is not joined.
@@ -28,7 +29,7 @@ def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
     (start, _), (_, end) = spans[0], spans[-1]
     before, after = _Template(content[:start], inside[0]), _Template(content[end:], inside[-1])
     separators: set[str] = set()
-    for place, ((_, left), (right, _)) in enumerate(zip(spans, spans[1:], strict=False)):
+    for place, ((_, left), (right, _)) in enumerate(pairwise(spans)):
         suffix, prefix = after.of(inside[place]), before.of(inside[place + 1])
         gap = content[left:right]
         if len(gap) < len(suffix) + len(prefix) or not (gap.startswith(suffix) and gap.endswith(prefix)):

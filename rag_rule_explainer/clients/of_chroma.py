@@ -8,7 +8,7 @@ from typing import Any, cast
 from ..errors import InvalidInput
 from ..given import Given
 from .protocol import Rows
-from .reading import changed, is_array, is_listed, listed_like
+from .reading import changed, is_array, is_listed, listed_like, mapping_in
 
 _FIELDS = {
     "ids": "id",
@@ -61,9 +61,7 @@ class Chroma:
 
     def read(self, item: Any) -> Given | None:
         """Returns the document with its id and metadata."""
-        held = item.get("metadata")
-        metadata = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
-        return Given(item.get("document"), item.get("id"), metadata)
+        return Given(item.get("document"), item.get("id"), mapping_in(item.get("metadata")))
 
 
 def _is_nested(ids: Sequence[Any]) -> bool:

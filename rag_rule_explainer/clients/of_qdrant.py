@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ..given import Given
 from .protocol import Rows
-from .reading import changed, field_of, is_listed, listed_like, read_fields
+from .reading import changed, field_of, is_listed, listed_like, mapping_in, read_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,7 @@ class Qdrant:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text in the payload, with the rest of it as metadata."""
-        payload: object = field_of(item, "payload")
-        fields = cast("Mapping[str, Any]", payload) if isinstance(payload, Mapping) else {}
-        return read_fields(fields)._replace(id=field_of(item, "id"))
+        return read_fields(mapping_in(field_of(item, "payload")))._replace(id=field_of(item, "id"))
 
 
 def _rows_in(response: Any) -> Rows | None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ..given import Given
 from .protocol import Rows
-from .reading import is_listed, read_fields
+from .reading import is_listed, mapping_in, read_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,12 @@ class SearchEngine:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text in the source of a hit, with the rest of it as metadata."""
-        source: object = item.get("_source")
-        if not isinstance(source, Mapping):
-            held: object = item.get("fields")
-            fields = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
-            # There, all values are lists.
+        source = mapping_in(item.get("_source"))
+        if not source:
+            # Here, all values are lists.
+            fields = mapping_in(item.get("fields"))
             source = {name: each[0] if _is_one(each) else each for name, each in fields.items()}
-        return read_fields(cast("Mapping[str, Any]", source))._replace(id=item.get("_id"))
+        return read_fields(source)._replace(id=item.get("_id"))
 
 
 def _body(response: Any) -> Mapping[str, Any] | None:

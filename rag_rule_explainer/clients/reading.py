@@ -20,6 +20,11 @@ def field_of(holder: Any, name: str) -> Any:
     return getattr(holder, name, None)
 
 
+def mapping_in(value: object) -> Mapping[str, Any]:
+    """Returns a mapping as it is, and an empty one for anything else."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
 def is_listed(value: object) -> bool:
     """Returns True iff it is a list or a tuple."""
     return isinstance(value, (list, tuple))
@@ -33,8 +38,7 @@ def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = 
     """
     key = text if text is not None else text_key(fields)
     told = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
-    held = fields.get("metadata")
-    inside = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
+    inside = mapping_in(fields.get("metadata"))
     hidden = {key, identity, *ID_KEYS, *(("metadata",) if inside else ())}
     beside = {str(name): each for name, each in fields.items() if name not in hidden and _is_plain(each)}
     return Given(fields.get(key), told, {**beside, **inside})
@@ -59,9 +63,8 @@ def read_any(item: Any) -> Given | None:
     if fields is not None:
         return read_fields(fields)
     text = _first(lambda name: _text_of(item, name), TEXT_KEYS)
-    held: object = getattr(item, "metadata", None)
-    metadata = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
-    return Given(text, _first(lambda name: getattr(item, name, None), ID_KEYS), metadata)
+    identity = _first(lambda name: getattr(item, name, None), ID_KEYS)
+    return Given(text, identity, mapping_in(getattr(item, "metadata", None)))
 
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:

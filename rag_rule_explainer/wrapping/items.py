@@ -135,8 +135,8 @@ class Reading:
         if not isinstance(text, str):
             raise InvalidInput(
                 f"a response was taken apart by items_of={client!r}, and an item of it, a "
-                f"{type(item).__name__}, has no text that is known as one; have the text returned, or pass "
-                "gate(search, text_of=...), a function from such an item to its text"
+                f"{type(item).__name__}, has no text that is known as one; have the text returned, or "
+                "pass gate(search, text_of=...), a function from such an item to its text"
             )
         return _retrieved(text, given)
 

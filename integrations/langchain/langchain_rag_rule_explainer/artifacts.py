@@ -10,7 +10,7 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.clients import Rows
 from rag_rule_explainer.clients.blocks import Block, paired, read_block, structured_of
 from rag_rule_explainer.clients.joining import Joined, taken_apart
-from rag_rule_explainer.clients.reading import is_listed, listed_like, read_any
+from rag_rule_explainer.clients.reading import is_listed, listed_like, mapping_in, read_any
 from rag_rule_explainer.clients.recognising import recognised
 from rag_rule_explainer.given import Given
 
@@ -41,7 +41,7 @@ class ToolResult:
         content, artifact = cast("tuple[Any, Any]", response)
         documents = _documents_in(artifact)
         if documents is None:
-            structured = artifact.get(_STRUCTURED) if isinstance(artifact, dict) else None
+            structured = mapping_in(artifact).get(_STRUCTURED)
             return [list(paired(content if is_listed(content) else [content], structured))]
         if not documents:
             return [[]]
@@ -102,15 +102,14 @@ def _artifact_of(row: Sequence[Any], like: Any) -> Any:
 
 
 def _read(document: Any) -> Given | None:
-    inside = document[0] if isinstance(document, tuple) and document else document
-    return read_any(inside if isinstance(inside, Document) else document)
+    pair: tuple[Any, ...] = cast("tuple[Any, ...]", document) if isinstance(document, tuple) else ()
+    return read_any(pair[0] if pair and isinstance(pair[0], Document) else document)
 
 
 def _of_blocks(row: Sequence[Block], content: Any, artifact: Any) -> tuple[Any, Any]:
     if not is_listed(content):
         return (content, artifact) if row else ("", None)
-    structured = artifact.get(_STRUCTURED) if isinstance(artifact, dict) else None
+    structured = mapping_in(artifact).get(_STRUCTURED)
     blocks, own = structured_of(row, content, structured)
-    if structured is None:
-        return listed_like(blocks, content), artifact
-    return listed_like(blocks, content), None if own is None else {**artifact, _STRUCTURED: own}
+    told = artifact if structured is None else {**mapping_in(artifact), _STRUCTURED: own}
+    return listed_like(blocks, content), told

@@ -1,23 +1,18 @@
-"""Known rules through ``gate``, with the real clients of stores and searches, sync and async."""
+"""Known rules through ``gate``, with the real clients of stores and searches, sync and async.
+
+Clients are imported by the tests that use them: no other test is to wait for that.
+"""
 
 import asyncio
 from collections.abc import Callable, Generator
 from typing import Any
 
-import chromadb
-import faiss as faiss_library
 import numpy as np
 import pytest
-from chromadb.config import Settings
-from elasticsearch import AsyncElasticsearch, Elasticsearch
-from opensearchpy import AsyncOpenSearch, OpenSearch
-from qdrant_client import AsyncQdrantClient, QdrantClient, models
-from qdrant_client.http.models import QueryResponse
-from tavily import AsyncTavilyClient, TavilyClient
 
 from rag_rule_explainer.clients import chroma, elasticsearch, faiss, opensearch, qdrant, tavily
 from tests.integrations.known import TEXTS, blames_b_and_d, ids
-from tests.integrations.raw.applications import FRAMEWORKS, GATES, aexplained, explained
+from tests.integrations.raw.applications import FRAMEWORKS, GATES, Shown, aexplained, explained
 from tests.integrations.raw.recorded import recorded_server
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -34,6 +29,9 @@ BOTH = [
 
 @pytest.fixture(scope="module")
 def collection() -> Any:
+    import chromadb
+    from chromadb.config import Settings
+
     client = chromadb.EphemeralClient(Settings(anonymized_telemetry=False))
     made = client.create_collection("facts", embedding_function=None)
     made.add(
@@ -76,32 +74,41 @@ async def test_an_async_collection_of_chroma(framework: str, collection: Any) ->
 
 
 @pytest.fixture(scope="module")
-def points() -> list[models.PointStruct]:
+def points() -> list[Any]:
+    from qdrant_client import models
+
     return [
         models.PointStruct(id=place, vector=VECTORS[name], payload={"text": text, "title": name})
         for place, (name, text) in enumerate(TEXTS.items())
     ]
 
 
-PARAMETERS = models.VectorParams(size=2, distance=models.Distance.COSINE)
+def settings() -> Any:
+    from qdrant_client import models
+
+    return models.VectorParams(size=2, distance=models.Distance.COSINE)
 
 
 @pytest.fixture(scope="module")
-def client(points: list[models.PointStruct]) -> Generator[QdrantClient, None, None]:
+def client(points: list[Any]) -> Generator[Any, None, None]:
+    from qdrant_client import QdrantClient
+
     made = QdrantClient(":memory:")
-    made.create_collection("facts", vectors_config=PARAMETERS)
+    made.create_collection("facts", vectors_config=settings())
     made.upsert("facts", points)
     yield made
     made.close()
 
 
 def of_qdrant(found: Any) -> list[str]:
+    from qdrant_client.http.models import QueryResponse
+
     assert isinstance(found, QueryResponse)
     return [point.payload["text"] for point in found.points if point.payload]
 
 
 @pytest.mark.parametrize(("framework", "named"), BOTH)
-def test_points_of_qdrant(framework: str, named: bool, client: QdrantClient) -> None:
+def test_points_of_qdrant(framework: str, named: bool, client: Any) -> None:
     query = GATES[framework](client.query_points, **({"items_of": qdrant} if named else {}))
     explanation = explained(framework, lambda _: query("facts", query=WHY, limit=4), of_qdrant)
     assert retention_of(explanation) == {frozenset({TEXTS["b"], TEXTS["d"]})}
@@ -116,9 +123,11 @@ def retention_of(explanation: Any) -> set[frozenset[str]]:
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-async def test_an_async_client_of_qdrant(framework: str, points: list[models.PointStruct]) -> None:
+async def test_an_async_client_of_qdrant(framework: str, points: list[Any]) -> None:
+    from qdrant_client import AsyncQdrantClient
+
     client = AsyncQdrantClient(":memory:")
-    await client.create_collection("facts", vectors_config=PARAMETERS)
+    await client.create_collection("facts", vectors_config=settings())
     await client.upsert("facts", points)
     query = GATES[framework](client.query_points)
     explanation = await aexplained(framework, lambda _: query("facts", query=WHY, limit=4), of_qdrant)
@@ -128,7 +137,9 @@ async def test_an_async_client_of_qdrant(framework: str, points: list[models.Poi
 
 @pytest.fixture(scope="module")
 def index() -> Any:
-    made: Any = faiss_library.IndexFlatIP(2)
+    from faiss import IndexFlatIP
+
+    made: Any = IndexFlatIP(2)
     made.add(np.array(list(VECTORS.values()), dtype="float32"))
     return made
 
@@ -170,23 +181,25 @@ def of_results(found: Any) -> list[str]:
     return [each["content"] for each in found["results"]]
 
 
-def of_elasticsearch(url: str) -> Any:
-    return Elasticsearch(url)
+def client_of(kind: str, url: str, *, awaited: bool) -> Any:
+    if kind == "elasticsearch":
+        from elasticsearch import AsyncElasticsearch, Elasticsearch
+
+        return AsyncElasticsearch(url) if awaited else Elasticsearch(url)
+    if kind == "opensearch":
+        from opensearchpy import AsyncOpenSearch, OpenSearch
+
+        return AsyncOpenSearch(url) if awaited else OpenSearch(url)
+    from tavily import AsyncTavilyClient, TavilyClient
+
+    client = AsyncTavilyClient if awaited else TavilyClient
+    return client(api_key="key", api_base_url=url)
 
 
-def of_opensearch(url: str) -> Any:
-    return OpenSearch(url)
-
-
-SEARCHES: dict[str, tuple[Callable[[str], Any], Callable[[str], Any], Any, Any]] = {
-    "elasticsearch": (Elasticsearch, AsyncElasticsearch, of_hits, elasticsearch),
-    "opensearch": (OpenSearch, AsyncOpenSearch, of_hits, opensearch),
-    "tavily": (
-        lambda url: TavilyClient(api_key="key", api_base_url=url),
-        lambda url: AsyncTavilyClient(api_key="key", api_base_url=url),
-        of_results,
-        tavily,
-    ),
+SEARCHES: dict[str, tuple[Shown, Any]] = {
+    "elasticsearch": (of_hits, elasticsearch),
+    "opensearch": (of_hits, opensearch),
+    "tavily": (of_results, tavily),
 }
 
 
@@ -202,8 +215,8 @@ def test_a_search_over_http(
     kind: str, framework: str, named: bool, server: tuple[str, list[str]]
 ) -> None:
     url, requests = server
-    make, _, shown, items_of = SEARCHES[kind]
-    client = make(url)
+    shown, items_of = SEARCHES[kind]
+    client = client_of(kind, url, awaited=False)
     requests.clear()
     search = GATES[framework](client.search, **({"items_of": items_of} if named else {}))
     assert blames_b_and_d(explained(framework, asking(kind, search), shown))
@@ -216,8 +229,8 @@ async def test_an_async_search_over_http(
     kind: str, framework: str, server: tuple[str, list[str]]
 ) -> None:
     url, requests = server
-    _, make, shown, _ = SEARCHES[kind]
-    client = make(url)
+    shown, _ = SEARCHES[kind]
+    client = client_of(kind, url, awaited=True)
     requests.clear()
     search = GATES[framework](client.search)
     assert blames_b_and_d(await aexplained(framework, asking(kind, search), shown))
