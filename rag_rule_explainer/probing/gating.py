@@ -7,7 +7,7 @@ through and remember), or a ``Serving`` (a replay runs: serve what was remembere
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -41,7 +41,8 @@ class Retrieval(Generic[Item]):
     """One retrieval of the baseline. The retriever is kept alive: no other may come by its id.
 
     ``form``: how its result came, for the integration; ``error``: what it raised, if it did. ``began``,
-    ``ended``: when, as places in the order of all such moments of the run.
+    ``ended``: when, as places in the order of all such moments of the run. ``callers``: the functions of
+    the user's that made it, the innermost first.
     """
 
     keys: Keys
@@ -51,6 +52,7 @@ class Retrieval(Generic[Item]):
     error: Exception | None = None
     began: int = 0
     ended: int = 0
+    callers: tuple[str, ...] = ()
 
     def overlaps(self, later: "Retrieval[Any]") -> bool:
         """True iff the later one began before this one had ended."""
@@ -102,13 +104,15 @@ class Recording(Gate, Generic[Item]):
         retriever: object,
         form: object = (),
         began: int | None = None,
+        callers: tuple[str, ...] = (),
     ) -> None:
-        """Remembers what a retrieval returned, and in which form. ``began``: what ``begin`` returned."""
+        """Remembers what a retrieval returned, and in which form. ``began``: what ``begin`` returned;
+        ``callers``: see ``Retrieval``."""
         with self._lock:
             ended = next(self._moments)
             start = ended if began is None else began
             self._retrievals.append(
-                Retrieval(keys, tuple(items), retriever, form, began=start, ended=ended)
+                Retrieval(keys, tuple(items), retriever, form, None, start, ended, callers)
             )
 
     def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
@@ -222,6 +226,14 @@ class Captured(Generic[Item]):
         search = _search_of(retriever)
         own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
         return next(own, ())
+
+    def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
+        """The retrievals that found any of these sources."""
+        return [
+            retrieval
+            for retrieval, batch in zip(self.retrievals, self.batches, strict=True)
+            if any(source.id in ids for source, _ in batch)
+        ]
 
     def failure(self, keys: Keys) -> Exception | None:
         """What a retrieval raised in the baseline, each time that it was made."""
@@ -363,6 +375,10 @@ class Serving(Gate, Generic[Item]):
     def form_of_another(self, retriever: object) -> object:
         """How the last result of this retriever came there; () where it was asked nothing."""
         return self._captured.form_of_another(retriever)
+
+    def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
+        """The retrievals of the baseline that found any of these sources."""
+        return self._captured.that_found(ids)
 
     def texts_of(self, items: Sequence[Item]) -> list[str]:
         """Returns the texts of items, as their sources would have them."""

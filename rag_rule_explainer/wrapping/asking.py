@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from ..errors import RagRuleError, StateShared
 from ..probing.gating import GoingOn, Keys, Recording, Serving, going_on
+from .callers import callers
 from .deriving import Known
 from .items import text_in
 from .participation import note_retrieving_tools, out_of_sight, participation, refused
@@ -81,7 +82,7 @@ class Asked(Generic[Item]):
         if run is not None and run.bound is not None:
             run.bound.check_retrievals(len(part.queries))
         if isinstance(part, Recording):
-            began = part.begin()
+            began, called_by = part.begin(), callers()
             try:
                 result = yield
             except _Stopped as stopped:
@@ -90,7 +91,7 @@ class Asked(Generic[Item]):
             except Exception as error:
                 part.failed(self.keys, error, self.retriever)
                 raise
-            return self._recorded(part, result, began)
+            return self._recorded(part, result, began, called_by)
         if self._searches_what_was_made(part):
             result = yield
             return self._derived_ones(part, result)
@@ -111,19 +112,21 @@ class Asked(Generic[Item]):
                 form = self.shape.of_another(part.form_of_another(self.retriever))
             return self.shape.result(found, form)
 
-    def _recorded(self, part: Recording[Item], result: Result, began: int) -> Result:
+    def _recorded(
+        self, part: Recording[Item], result: Result, began: int, called_by: tuple[str, ...]
+    ) -> Result:
         own, form = self._found(result), self._form(result)
         genuine = self._genuine(part, own, began)
         if genuine is not None:
             # What it found of its own is a source; the rest is made anew in every replay.
             if genuine:
-                part.record(self.keys, genuine, self.retriever, form, began)
+                part.record(self.keys, genuine, self.retriever, form, began, called_by)
             elif not self._was_born():
                 # A replay that writes nothing there finds nothing there.
-                part.record(self.keys[:1], (), self.retriever, form, began)
+                part.record(self.keys[:1], (), self.retriever, form, began, called_by)
             return result
         found = [*own, *part.added]
-        part.record(self.keys, found, self.retriever, form, began)
+        part.record(self.keys, found, self.retriever, form, began, called_by)
         if not part.added:
             return result
         with _told():

@@ -117,7 +117,7 @@ async def test_a_tool_that_langchain_makes_of_the_server(name: str, session: Any
     tools = {tool.name: tool for tool in await load_mcp_tools(session)}
     gated = GATES["langchain"](tools[name])
     assert (gated.name, gated.description) == (tools[name].name, tools[name].description)
-    agent = create_agent(Calling(tool=name), [gated])
+    agent: Any = create_agent(Calling(tool=name), [gated])
     explanation = await ChainExplainer(agent, predicate=BAD).aexplain(GIVEN)
     (rule,) = explanation.retention_rules
     told = {source.text for source in explanation.sources if source.id in rule.sources}
