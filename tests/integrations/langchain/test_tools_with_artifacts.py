@@ -1,4 +1,4 @@
-"""gate(): tools with an artifact, whose content is put together again of what is kept, and class tools."""
+"""gate(): tools with an artifact, whose content is put together of what is kept, and tools of classes."""
 
 import asyncio
 from collections.abc import Callable
@@ -113,7 +113,7 @@ def test_a_content_that_joins_its_documents_is_joined_again_of_what_is_kept(show
 
 @pytest.mark.parametrize("shown", [numbered, counted, shortened, turned, lambda found: {"n": len(found)}])
 def test_a_content_that_is_made_otherwise_is_refused_and_says_what_to_do(shown: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"the tool 'search'.*gate the search that it calls") as caught:
+    with pytest.raises(InvalidInput, match=r"the tool 'search'.*Gate the search that it calls") as caught:
         explained(gate(tool_of(shown, [])))
     assert "ItemsOf(take_apart, put_together)" in str(caught.value)
 

@@ -1,6 +1,6 @@
 """Applications that ask a raw client, and show a model what it returns, in both frameworks."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableLambda
@@ -23,19 +23,26 @@ def _shown(texts: list[str]) -> str:
 
 
 def explained(
-    framework: str, search: Callable[[str], Any], shown: Shown, **parameters: Any
+    framework: str,
+    search: Callable[[str], Any],
+    shown: Shown,
+    explain: Mapping[str, Any] | None = None,
+    **parameters: Any,
 ) -> Explanation:
-    """The rules of an application that searches, and shows a model all that was found."""
+    """The rules of an application that searches, and shows a model all that was found.
+
+    ``explain``: what is explained beside the question.
+    """
     if framework == "langchain":
         chat = ChatModel()
         chain: Any = RunnableLambda(
             lambda question: chat.invoke(_shown(shown(search(str(question))))).text
         )
-        return ChainExplainer(chain, predicate=BAD, **parameters).explain("why?")
+        return ChainExplainer(chain, predicate=BAD, **parameters).explain("why?", **(explain or {}))
     llm = Llm()
     return EngineExplainer(
         lambda question: str(llm.complete(_shown(shown(search(question))))), predicate=BAD, **parameters
-    ).explain("why?")
+    ).explain("why?", **(explain or {}))
 
 
 async def aexplained(
