@@ -10,7 +10,7 @@ from uuid import UUID
 from ..clients import Client
 from ..clients.reading import TEXT_KEYS, field_of, read_any
 from ..clients.recognising import is_faiss, recognised
-from ..errors import InvalidInput
+from ..errors import InvalidInput, UnknownQuery
 from ..given import Given
 from .copying import copied
 from .identity import Retrieved
@@ -30,6 +30,12 @@ class Part(NamedTuple):
 
     item: Any
     row: int
+
+
+class Made(NamedTuple):
+    """An item that was made of a document, by the user's ``item_of``."""
+
+    item: Any
 
 
 class Response(NamedTuple):
@@ -82,12 +88,12 @@ class Reading:
     def of_another(self, form: object) -> object:
         """Returns the form for a request that was never made, given that of another one.
 
-        Raises InvalidInput where that one had several queries.
+        Raises UnknownQuery where that one had several queries.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
             if rows is not None and len(rows) > 1:
-                raise InvalidInput(_NO_ROW)
+                raise UnknownQuery(_NO_ROW)
         return form
 
     def result(self, given: Sequence[Any], form: object) -> Any:
@@ -99,7 +105,7 @@ class Reading:
             return _response(given, form)
         if any(isinstance(each, Part) for each in given) or (self.items_of is not None and form == ()):
             raise InvalidInput(_NO_RESPONSE)
-        return result_like(list(given), form)
+        return result_like([each.item if isinstance(each, Made) else each for each in given], form)
 
     def read(self, item: Any, *, whole: bool = False) -> Retrieved:
         """Returns the text of a string, a dict or an object, else what ``text_of`` makes of it.
@@ -168,11 +174,11 @@ def _response(given: Sequence[Any], form: Response) -> Any:
         return None
     rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
     for each in given:
-        if not isinstance(each, Part):
+        if not isinstance(each, (Part, Made)):
             raise InvalidInput(_NO_ITEM)
-        place = 0 if len(rows) == 1 else each.row
+        place = each.row if isinstance(each, Part) and len(rows) > 1 else 0
         if place >= len(rows):
-            raise InvalidInput(_NO_ROW)
+            raise UnknownQuery(_NO_ROW)
         rows[place].append(each.item)
     return copied(client.response(rows, like))
 

@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from rag_rule_explainer import Source
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.identity import sources_of
-from rag_rule_explainer.wrapping.items import Part, Reading, items_in
+from rag_rule_explainer.wrapping.items import Made, Part, Reading, items_in
 
 from .documents import copies, document_of, retrieved_of
 
@@ -97,7 +97,7 @@ class Shape:
             return (document, *(found.scores or (1.0 if score is None else score,)))
         if found.given is not None:
             return copied(found.given)
-        return self.item_of(document) if self.item_of else document
+        return Made(self.item_of(document)) if self.item_of else document
 
 
 def _score(document: Document) -> float | None:

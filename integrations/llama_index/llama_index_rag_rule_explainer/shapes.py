@@ -8,7 +8,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
 from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.items import Part, Reading, items_in
+from rag_rule_explainer.wrapping.items import Made, Part, Reading, items_in
 
 from .nodes import Found, copy_of, node_of
 
@@ -128,4 +128,4 @@ class Anything:
             return own.node
         if found.given is not None:
             return copied(found.given)
-        return self.item_of(own.node) if self.item_of else own
+        return Made(self.item_of(own.node)) if self.item_of else own
