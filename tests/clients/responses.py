@@ -63,7 +63,7 @@ def chroma_of(rows: Sequence[Sequence[Any]], included: Sequence[str], *, arrays:
         "distances": [[each[2] for each in row] for row in rows],
         "metadatas": [[each[3] for each in row] for row in rows],
         "embeddings": [
-            np.array([[each[2], 1] for each in row], dtype="float32").reshape(len(row), 2)
+            np.array([[each[2], 1] for each in row] or np.empty((0, 2)), dtype="float32")
             if arrays
             else [[each[2], 1] for each in row]
             for row in rows
@@ -115,7 +115,7 @@ def points_said(response: Any) -> list[tuple[Any, ...]]:
 
 def body_of(row: Sequence[Any]) -> dict[str, Any]:
     hits = [{"_id": i, "_score": s, "_source": {"text": t, "metadata": m}} for i, t, s, m in row]
-    best = max((each["_score"] for each in hits), default=None)
+    best = max((each[2] for each in row), default=None)
     return {
         "took": 1,
         "hits": {"total": {"value": 9, "relation": "eq"}, "max_score": best, "hits": hits},
@@ -150,7 +150,8 @@ def content_of(row: Sequence[Any], *, structured: bool) -> Any:
 
 
 def content_said(response: Any) -> list[tuple[Any, ...]]:
-    told = (response.structuredContent or {}).get("result", [None] * len(response.content))
+    blank: list[Any] = [None] * len(response.content)
+    told: list[Any] = response.structuredContent["result"] if response.structuredContent else blank
     return [
         (block.meta["id"], block.text, block.meta["score"], each)
         for block, each in zip(response.content, told, strict=True)

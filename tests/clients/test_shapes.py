@@ -1,8 +1,7 @@
 """What each client returns beside the ordinary, and what nobody can know."""
 
-from collections import namedtuple
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -233,7 +232,7 @@ def test_places_where_faiss_found_nothing_are_none_and_rows_are_filled_up() -> N
     made = put((distances, places), 1, 2, 3, client=client)
     assert made[1].tolist() == [[2, -1], [2, 0]]
     assert made[0][0, 1] == np.finfo("float32").max
-    vectors = np.arange(12, dtype="float32").reshape(2, 3, 2)
+    vectors = np.array([[[0, 1], [2, 3], [4, 5]]] * 2, dtype="float32")
     *_, kept = put((distances, places, vectors), 1, client=client)
     assert kept.shape == (2, 1, 2)
     assert kept[0, 0].tolist() == [2, 3]
@@ -243,7 +242,13 @@ def test_places_where_faiss_found_nothing_are_none_and_rows_are_filled_up() -> N
     assert texts_and_ids((distances[:1], places[:1]), called)[0] == ("number 4", "4")
 
 
-Chunk = namedtuple("Chunk", ["id", "title", "content", "embedding"])
+class Chunk(NamedTuple):
+    """A row whose columns have names."""
+
+    id: int
+    title: str
+    content: str
+    embedding: Any
 
 
 @pytest.mark.parametrize(
@@ -273,7 +278,7 @@ def test_rows_with_several_texts_name_the_way_out() -> None:
 
 def test_a_client_of_ones_own() -> None:
     own = ItemsOf(lambda r: r["found"], lambda r, kept: {**r, "found": kept})
-    response = {"found": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}], "took": 3}
+    response: dict[str, Any] = {"found": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}], "took": 3}
     assert texts_and_ids(response, own) == [("x", "a"), ("y", "b")]
     assert put(response, 1, client=own) == {"found": [{"id": "b", "text": "y"}], "took": 3}
     made = put(response, 0, client=own)

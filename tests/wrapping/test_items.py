@@ -1,8 +1,7 @@
 """Reading what a search of the user's own found."""
 
-from collections import namedtuple
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -14,7 +13,14 @@ from rag_rule_explainer.wrapping.identity import Retrieved, sources_of
 from rag_rule_explainer.wrapping.items import Reading, form_of, items_in, result_like
 
 UUID_ID = UUID("12345678-1234-5678-1234-567812345678")
-Row = namedtuple("Row", ["doc_id", "body", "page"])
+
+
+class Row(NamedTuple):
+    """A row of a database, as drivers make it."""
+
+    doc_id: str
+    body: str
+    page: int
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ def asking(search: Callable[[str], list[Document]]) -> Any:
 
 
 def explained(app: Any, **parameters: Any) -> Explanation:
-    return RuleExplainer(app, **{"predicate": BAD, **parameters}).explain("why?")
+    settings: dict[str, Any] = {"predicate": BAD, **parameters}
+    return RuleExplainer(app, **settings).explain("why?")
 
 
 def test_a_search_that_steers_another_one_names_the_function_that_makes_both() -> None:
