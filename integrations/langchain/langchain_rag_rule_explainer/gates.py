@@ -91,6 +91,12 @@ def gate(
         return GatedRetriever(search=search, joined=going_on())
     if isinstance(search, Runnable):
         return GatedRetriever(search=cast("Runnable[str, list[Document]]", search), joined=going_on())
+    unseen = _unseen_search(search)
+    if unseen:
+        raise InvalidInput(
+            f"a {type(search).__name__} has more searches than can be told by their names; gate the "
+            f"method that is called, such as gate(client.{unseen})"
+        )
     if isinstance(search, VectorStore) or _searches(search):
         return _gated_store(search, shape)
     if callable(search):
@@ -172,7 +178,7 @@ def _gated_store(store: Any, shape: Shape) -> Any:
 
         if not SEARCHES.fullmatch(name):
             return call
-        is_async = is_async_search(name)
+        is_async = is_async_search(name) or inspect.iscoroutinefunction(inspect.unwrap(real))
         scored = replace(shape, scored=_scored(name))
         search = searching(name, acall if is_async else call, scored)
 
@@ -206,6 +212,15 @@ def _gated_store(store: Any, shape: Shape) -> Any:
     return type(
         f"Gated{kind.__name__}", (VectorStore if isinstance(store, VectorStore) else object,), made
     )()
+
+
+_RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
+"""Searches of Chroma, Qdrant and MCP, which ``SEARCHES`` does not know, and what tells these clients."""
+
+
+def _unseen_search(store: object) -> str:
+    has = set(dir(type(store)))
+    return next((search for search, beside in _RAW.items() if {search, beside} <= has), "")
 
 
 def _searches(store: object) -> bool:

@@ -4,12 +4,17 @@ Clients are imported by the tests that use them: no other test is to wait for th
 """
 
 import asyncio
+import socket
+import sys
+from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.clients import chroma, elasticsearch, faiss, opensearch, qdrant, tavily
 from tests.integrations.known import TEXTS, blames_b_and_d, ids
 from tests.integrations.raw.applications import FRAMEWORKS, GATES, Shown, aexplained, explained
@@ -237,3 +242,117 @@ async def test_an_async_search_over_http(
     assert len(requests) == 1
     if hasattr(client, "close"):
         await client.close()
+
+
+def test_a_client_as_a_whole_is_gated_where_its_search_has_that_name(
+    server: tuple[str, list[str]],
+) -> None:
+    url, _ = server
+    for awaited in (False, True):
+        gated = GATES["langchain"](client_of("elasticsearch", url, awaited=awaited))
+        searching = asking("elasticsearch", gated.search)
+        if awaited:
+
+            async def explain(searching: Any = searching, gated: Any = gated) -> Any:
+                explanation = await aexplained("langchain", searching, of_hits)
+                await gated.close()
+                return explanation
+
+            assert blames_b_and_d(asyncio.run(explain()))
+        else:
+            assert blames_b_and_d(explained("langchain", searching, of_hits))
+
+
+def test_a_client_whose_searches_have_names_of_their_own_is_refused(collection: Any, client: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"such as gate\(client.query\)"):
+        GATES["langchain"](collection)
+    with pytest.raises(InvalidInput, match=r"such as gate\(client.query_points\)"):
+        GATES["langchain"](client)
+
+
+def kept_of(search: Any, kept: str, *args: Any, **kwargs: Any) -> Any:
+    """What a replay is given that is to see just some documents."""
+    given: list[Any] = []
+
+    def shown(found: Any) -> list[str]:
+        given.append(found)
+        return [text for text in TEXTS.values() if text in str(found)]
+
+    gated = GATES["langchain"](search)
+    explanation = explained("langchain", lambda _: gated(*args, **kwargs), shown, miner="exhaustive")
+    assert retention_of(explanation) == {frozenset({TEXTS["b"], TEXTS["d"]})}
+    wanted = {TEXTS[name] for name in kept}
+    return next(
+        each for each in given if {text for text in TEXTS.values() if text in str(each)} == wanted
+    )
+
+
+def test_other_requests_of_a_collection_of_chroma(collection: Any) -> None:
+    asked = {"query_embeddings": [WHY, WHY[::-1]], "n_results": 3}
+    assert collection.query(**asked)["ids"] == [["d", "c", "b"], ["d", "c", "b"]]
+    found = kept_of(collection.query, "bd", **asked)
+    assert found["ids"] == [["d", "b"], ["d", "b"]]
+    assert found["distances"] == [[row[0], row[2]] for row in collection.query(**asked)["distances"]]
+    included = ["documents", "metadatas", "embeddings"]
+    got = kept_of(collection.get, "ad", ids=list(TEXTS), include=included)
+    real = collection.get(ids=["a", "d"], include=included)
+    assert {**got, "embeddings": got["embeddings"].tolist()} == {
+        **real,
+        "embeddings": real["embeddings"].tolist(),
+    }
+
+
+def test_other_requests_of_qdrant(client: Any) -> None:
+    from qdrant_client import models
+
+    requests = [models.QueryRequest(query=WHY, limit=limit, with_payload=True) for limit in (2, 4)]
+    batch = kept_of(client.query_batch_points, "ad", "facts", requests=requests)
+    assert [[point.id for point in each.points] for each in batch] == [[3], [3, 0]]
+    grouped: Any = {"query": WHY, "group_by": "title", "limit": 4}
+    groups = kept_of(client.query_points_groups, "bc", "facts", **grouped)
+    assert [group.id for group in groups.groups] == ["c", "b"]
+    points, offset = kept_of(client.scroll, "b", "facts", limit=4)
+    assert ([point.id for point in points], offset) == ([1], None)
+    retrieved = kept_of(client.retrieve, "ab", "facts", ids=[0, 1, 2, 3])
+    assert retrieved == client.retrieve("facts", ids=[0, 1])
+
+
+@pytest.mark.slow
+async def test_an_async_client_of_a_real_server_of_chroma(tmp_path: Path) -> None:
+    import chromadb
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    chroma_run = [str(Path(sys.executable).with_name("chroma")), "run", "--port", str(port)]
+    process = await asyncio.create_subprocess_exec(
+        *chroma_run, "--host", "127.0.0.1", "--path", str(tmp_path), stdout=PIPE, stderr=STDOUT
+    )
+    try:
+        client = await connected_to(chromadb, port, process)
+        collection = await client.create_collection("facts", embedding_function=None)
+        await collection.add(ids=NAMES, documents=list(TEXTS.values()), embeddings=list(VECTORS.values()))
+        for framework in FRAMEWORKS:
+            query = GATES[framework](collection.query)
+            explanation = await aexplained(
+                framework, lambda _, query=query: query(query_embeddings=[WHY], n_results=4), of_chroma
+            )
+            assert blames_b_and_d(explanation)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def connected_to(chromadb: Any, port: int, process: Any) -> Any:
+    """A client, as soon as the server takes connections, which it says a moment before it does."""
+    async for line in process.stdout:
+        if b"listening" in line:
+            break
+    while process.returncode is None:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            continue
+        writer.close()
+        return await chromadb.AsyncHttpClient(host="127.0.0.1", port=port)
+    raise RuntimeError("the server of Chroma does not start")
