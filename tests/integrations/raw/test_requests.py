@@ -1,6 +1,7 @@
 """Requests of several queries, requests that are made anew, documents that are brought, and rows."""
 
 import asyncio
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -128,42 +129,53 @@ async def test_a_plain_function_that_returns_a_coroutine(framework: str) -> None
     assert {s.text for s in explanation.sources if s.id in rule.sources} == {TEXTS["b"], TEXTS["d"]}
 
 
-def test_rows_of_a_real_database() -> None:
+STATEMENT = "SELECT id, title, content, embedding FROM facts ORDER BY embedding"
+
+
+def check_rows(engine: sa.Engine, kind: str, embeddings: Sequence[Any]) -> None:
     """By SQLAlchemy and by the driver itself; the order is what pgvector would have it be."""
-    statement = "SELECT id, title, content, embedding FROM facts ORDER BY embedding"
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text(f"CREATE TABLE facts (id text, title text, content text, embedding {kind})")
+        )
+        for (name, text), embedding in zip(TEXTS.items(), embeddings, strict=True):
+            values = {"id": name, "title": "A fact", "content": text, "embedding": embedding}
+            connection.execute(
+                sa.text("INSERT INTO facts VALUES (:id, :title, :content, :embedding)"), values
+            )
+
+    def rows(_: str) -> Any:
+        with engine.connect() as connection:
+            return connection.execute(sa.text(STATEMENT)).all()
+
+    def tuples(_: str) -> Any:
+        connection = engine.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(STATEMENT)
+            return cursor.fetchall()
+        finally:
+            connection.close()
+
+    for framework in FRAMEWORKS:
+        named = GATES[framework](rows, items_of=pgvector(text="content", id="id"))
+        by_place = GATES[framework](tuples, items_of=pgvector(text=2, id=0))
+        recognised = GATES[framework](rows)
+        for search in (named, by_place, recognised):
+            explanation = explained(framework, search, lambda found: [row[2] for row in found])
+            assert blames_b_and_d(explanation)
+            assert sorted(ids(explanation)) == list(TEXTS)
+    engine.dispose()
+
+
+def test_rows_of_a_database() -> None:
+    """A vector comes as a text where the driver does not know it."""
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    check_rows(engine, "text", [f"[1.0, {place}]" for place in range(len(TEXTS))])
+
+
+@pytest.mark.slow
+def test_rows_of_postgresql() -> None:
     with private_server() as server:
         engine = sa.create_engine(server.url(scheme="postgresql+pg8000"))
-        with engine.begin() as connection:
-            connection.execute(
-                sa.text(
-                    "CREATE TABLE facts (id text, title text, content text, embedding double precision[])"
-                )
-            )
-            for place, (name, text) in enumerate(TEXTS.items()):
-                values = {"id": name, "title": "A fact", "content": text, "embedding": [1.0, place]}
-                connection.execute(
-                    sa.text("INSERT INTO facts VALUES (:id, :title, :content, :embedding)"), values
-                )
-
-        def rows(_: str) -> Any:
-            with engine.connect() as connection:
-                return connection.execute(sa.text(statement)).all()
-
-        def tuples(_: str) -> Any:
-            connection = engine.raw_connection()
-            try:
-                cursor = connection.cursor()
-                cursor.execute(statement)
-                return cursor.fetchall()
-            finally:
-                connection.close()
-
-        for framework in FRAMEWORKS:
-            named = GATES[framework](rows, items_of=pgvector(text="content", id="id"))
-            by_place = GATES[framework](tuples, items_of=pgvector(text=2, id=0))
-            recognised = GATES[framework](rows)
-            for search in (named, by_place, recognised):
-                explanation = explained(framework, search, lambda found: [row[2] for row in found])
-                assert blames_b_and_d(explanation)
-                assert sorted(ids(explanation)) == list(TEXTS)
-        engine.dispose()
+        check_rows(engine, "float8[]", [[1.0, place] for place in range(len(TEXTS))])
