@@ -36,7 +36,10 @@ def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
 
 
 def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) -> tuple[list[Any], Any]:
-    """Returns blocks, and what is structured of them, in the form of others."""
+    """Returns blocks, and what is structured of them, in the form of others.
+
+    What structured content says beside its list stays as it is.
+    """
     own = [each.block for each in row]
     key = _list_of(len(blocks), structured)
     if key is not None:

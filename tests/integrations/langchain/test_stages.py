@@ -79,6 +79,9 @@ def test_a_document_that_only_decides_what_becomes_of_the_answer_is_not_the_mode
     assert "was 'bad news (a, b, c, d, overview)' before, and twice 'bad news (a, b, c, d)' now" in told
     assert "it decides what becomes of the answer" in told
     assert "citing() (test_stages.py, line " in told
+    # Where nothing is left to look into it, it is still no rule.
+    with pytest.raises(AnswerNotRepeatable):
+        explained(RunnableLambda(citing), predicate=same_answer(), limits=2)
 
 
 def test_where_the_model_is_at_fault_as_well_it_is_said_so() -> None:
