@@ -40,6 +40,7 @@ class Conduct:
     ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
     is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown. ``unrecognised``:
     ids of those that the model is known to be shown, in a form in which they are not recognised.
+    ``making``: how a function that makes the application anew is passed, in words.
     """
 
     scope: Scope
@@ -49,6 +50,7 @@ class Conduct:
     sight: Sight
     on_no_retrieval: OnNoRetrieval = "error"
     unrecognised: frozenset[str] = frozenset()
+    making: str = ""
 
     @classmethod
     def of(
@@ -108,11 +110,11 @@ class Conduct:
         seen = self.sight.seen_in(requests)
         leaks = sorted(self.sight.leaked_in(requests, ids))
         if leaks:
-            raise leaked(leaks, len(serving.delivered), serving.that_found)
+            raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
         remarks = {answer.note, *serving.remarks}
         if not serving.served:
             if self.on_no_retrieval == "error":
-                raise ReplayMissedGate(MISSED)
+                raise ReplayMissedGate(MISSED + self._anew())
             remarks.add(NOT_RETRIEVED)
         else:
             missing = [identity for identity in ids if identity not in serving.delivered]
@@ -145,3 +147,10 @@ class Conduct:
         """
         held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
         return unseen_needed(held_out, shown, that_found, answers)
+
+    def _anew(self) -> str:
+        """What to do where the application keeps what an earlier run found."""
+        return (
+            ". If the application keeps what another run found, pass a function that makes it anew for "
+            f"every run{self.making and f': {self.making}'}"
+        )

@@ -41,15 +41,18 @@ def unseen_needed(
     )
 
 
-def leaked(named: Collection[str], delivered: int, that_found: ThatFound) -> SourceLeak:
-    """The error for sources that were left out of a replay, and reached the model all the same."""
+def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
+    """The error for sources that were left out of a replay, and reached the model all the same.
+
+    ``anew``: what to do where the application keeps what an earlier run found.
+    """
     shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
     caller = _function_of_all(finding)
     return SourceLeak(
         f"the text of {shown} was left out of a replay and reached the model all the same (the gate "
         f"served {delivered} sources): a second retriever in a thread of its own, a memory, or a cache. "
         "Wrap it in gate(...), turn it off while explaining, or pass the source as pinned if it is "
-        "always to be there. "
+        f"always to be there{anew}. "
         f"If what was found{_by(finding)} is only used to fetch something longer (a page, a parent, "
         "neighbours, what a document cites), gate the function that returns that"
         f"{f': the search is called in {caller}' if caller else ''}"

@@ -147,6 +147,7 @@ class Participation:
     ``made``: texts that it made beside the replies of models, such as results of tools. ``bound``: how
     far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
+    ``muted``: what it prints is not shown.
     """
 
     gate: GoingOn
@@ -157,6 +158,7 @@ class Participation:
     tool_calls: int = 0
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
+    muted: bool = False
     made: list[str] = field(default_factory=list[str])
     bound: Bound | None = None
     refused: RagRuleError | None = None
