@@ -30,6 +30,7 @@ BOTH = [
     pytest.param(*each, marks=[] if each in FAST else [pytest.mark.slow])
     for each in [(framework, named) for framework in FRAMEWORKS for named in (False, True)]
 ]
+EACH = [FRAMEWORKS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in FRAMEWORKS[1:])]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_a_collection_of_chroma(framework: str, named: bool, collection: Any) ->
     assert sorted(ids(explanation)) == list(TEXTS)
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", EACH)
 async def test_an_async_collection_of_chroma(framework: str, collection: Any) -> None:
     """As ``AsyncCollection`` has it: its own needs a server, see below."""
 
@@ -229,7 +230,7 @@ def test_a_search_over_http(
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", EACH)
 async def test_an_async_search_over_http(
     kind: str, framework: str, server: tuple[str, list[str]]
 ) -> None:
