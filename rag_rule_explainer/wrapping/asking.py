@@ -68,8 +68,11 @@ class Asked(Generic[Item]):
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
-        if run is not None and run.bound is not None:
-            run.bound.check_retrievals(len(part.queries))
+        if run is not None:
+            for told in run.before_search:
+                told()
+            if run.bound is not None:
+                run.bound.check_retrievals(len(part.queries))
         if isinstance(part, Recording):
             began = part.begin()
             try:

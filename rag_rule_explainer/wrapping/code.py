@@ -4,7 +4,8 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType
 
 from .holdings import Held, Holdings, is_of_user
 
@@ -18,7 +19,12 @@ def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
 
 def tree_of(function: FunctionType) -> ast.AST | None:
     """Returns the syntax tree of a function; None where its source is not to be had."""
+    return _tree_of(function.__code__)
+
+
+@lru_cache(maxsize=512)
+def _tree_of(code: CodeType) -> ast.AST | None:
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(function)))
+        return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):  # of a lambda, the line may be no statement by itself
         return None

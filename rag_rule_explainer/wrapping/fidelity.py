@@ -5,7 +5,7 @@ may hold what another run made. Where an application keeps state of its own, one
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import StateShared
@@ -17,6 +17,7 @@ from .carrying import Carried, MadeTexts, is_too_short
 from .counting import Counted
 from .courses import Course, Difference, difference
 from .exchanges import Exchange
+from .files import Left
 from .leftovers import Leftover
 from .participation import Participation, unusable
 from .repeated import Repeated
@@ -64,7 +65,8 @@ class Fidelity:
     """Checks the replays of one baseline. Thread-safe.
 
     ``steady``: takes out of a request what may differ. ``making``: how a function that makes the
-    application anew is passed in this framework. ``compared``: whether a replay on all sources was
+    application anew is passed in this framework. ``lasting``: says what of one run lasts until the next and
+    may decide there. ``compared``: whether a replay on all sources was
     compared with the baseline, and was the same. ``reordered``: it was, but for the order of documents.
     ``sampled``: a reply differed, so that what followed it could not all be compared. ``remembered``: a
     replay on all sources sent its model what the baseline had made. ``doubt``: what was seen in a replay
@@ -73,6 +75,7 @@ class Fidelity:
 
     steady: Steady
     making: str = ""
+    lasting: Callable[[], Left | None] = lambda: None
     compared: bool = False
     reordered: bool = False
     first: Course | None = None
@@ -212,7 +215,7 @@ class Fidelity:
         whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
         text = shortened(leftover.text, 100)
         seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
-        pattern = re.escape(text).replace("\\ ", " ")
+        pattern = pattern_of(text)
         ways_out = f"{self._ways_out()}. Where it always is in the prompt, name it: ignore=[{pattern!r}]"
         if leftover.held:
             held = f"the application keeps it since {BASELINE} in {leftover.held}"
@@ -226,7 +229,7 @@ class Fidelity:
         then claims rest on a doubt."""
         if counted is None or self.doubt:
             return
-        pattern = re.escape(counted.place)
+        pattern = pattern_of(counted.place)
         self.doubt = (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
@@ -240,7 +243,7 @@ class Fidelity:
             self.doubt = (
                 f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
                 f"go by what {BASELINE} retrieved. {self._ways_out()}. Where no answer depends on it, "
-                f"name it: ignore=[{re.escape(place)!r}]"
+                f"name it: ignore=[{pattern_of(place)!r}]"
             )
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
@@ -325,6 +328,7 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Why nobody knows whether replays are as the baseline; empty where they were compared."""
+        self._take_what_lasts()
         if self.doubt:
             return self.doubt
         if self.compared and not self._models_bear_on_answer:
@@ -335,6 +339,20 @@ class Fidelity:
             return ""
         why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
         return NOTHING_COMPARED + why
+
+    @property
+    def is_comparable(self) -> bool:
+        """True iff replays can be compared, be there a doubt or not."""
+        return self.compared and self._models_bear_on_answer and not self.sampled
+
+    def _take_what_lasts(self) -> None:
+        left = None if self.doubt else self.lasting()
+        if left is not None:
+            self.doubt = (
+                f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier "
+                f"ones were given. {self._ways_out()}. Where no answer depends on it, name it: "
+                f"ignore=[{pattern_of(left.place)!r}]"
+            )
 
     def _differs(self, found: Difference) -> StateShared:
         return StateShared(
@@ -421,3 +439,8 @@ def named(kept: Sequence[Source]) -> str:
     if not kept:
         return "the replay on no sources"
     return f"the replay on {shortened(', '.join(plain_id(source.id) for source in kept), 100)}"
+
+
+def pattern_of(text: str) -> str:
+    """Returns how the caller names a text as meaning nothing."""
+    return re.escape(text).replace("\\ ", " ")

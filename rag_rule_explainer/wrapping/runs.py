@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
@@ -16,12 +16,14 @@ from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
 from .attributes import data_copy
+from .auditing import listen
 from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .copying import described
 from .counting import deciding
-from .fidelity import REORDERED, Fidelity, named
+from .fidelity import BASELINE, REORDERED, Fidelity, named
 from .holdings import Holdings
+from .lasting import Lasting
 from .leftovers import Leftovers
 from .marks import texts_of
 from .memos import first_made
@@ -44,6 +46,9 @@ from .writing import written_by
 
 Item = TypeVar("Item")
 
+EVERYTHING = "all sources"
+"""Stands for them, where runs on the same ones may find what each other left."""
+
 
 class ApplicationRun(Generic[Item]):
     """Runs an application on a case: first on everything, recording, then on parts of that."""
@@ -61,9 +66,12 @@ class ApplicationRun(Generic[Item]):
         self._seconds: float | None = None
         self._has_looked = False
         self._leftovers = Leftovers(application.root, manner.steady)
-        self._alone = OneAtATime(application.root, written_by(self._leftovers.before))
+        listen()
+        self._lasting = Lasting(self._leftovers.before, manner.steady.is_ignored)
+        written = written_by(self._leftovers.before)
+        self._alone = OneAtATime(application.root, written, self._lasting.outside)
         self._first = self._baseline_participation()
-        self._fidelity = Fidelity(manner.steady, application.making)
+        self._fidelity = Fidelity(manner.steady, application.making, self._lasting.found)
 
     def anew(self) -> "ApplicationRun[Item]":
         """The same, as if nothing had been run."""
@@ -84,11 +92,14 @@ class ApplicationRun(Generic[Item]):
             lambda request: None if _has_retrieved(gate) else self._leftovers.early.append(request.text)
         )
         first.shared = self._alone.at_start
+        first.outside = self._lasting.outside.of_run(EVERYTHING, BASELINE, lambda: True)
         return first
 
     def _participation(self, gate: Recording[Item] | Serving[Item], state: State) -> Participation:
         watch = self.application.watch(accepts=self._manner.accepts)
-        return Participation(gate, watch, state, self._manner.stub_tools)
+        run = Participation(gate, watch, state, self._manner.stub_tools)
+        run.before_search.append(self._lasting.caches.note_search)
+        return run
 
     def _first_case(self) -> Case:
         """The user's own run is given what the user gave, and leaves there what it leaves."""
@@ -352,6 +363,8 @@ class ApplicationRun(Generic[Item]):
         run = self._participation(self._captured.replaying(kept), self._first.state.of_a_replay())
         run.traced = self._manner.trace_replays
         run.bound = self._bound(run, kept)
+        sources = self._choice(kept)
+        run.outside = self._lasting.outside.of_run(sources, named(kept), lambda: self._alone.is_needed)
         maker, watch = named(kept), run.watch
         watch.exchanges.after_reply.append(
             lambda reply: self._fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
@@ -359,6 +372,7 @@ class ApplicationRun(Generic[Item]):
         try:
             with self._looking(), self._joined(run):
                 yield run
+            self._lasting.look(self._holdings, sources)
         finally:
             # Also of a run that failed, another one is not to know anything.
             self._fidelity.note(run, kept)
@@ -371,12 +385,21 @@ class ApplicationRun(Generic[Item]):
             yield
             return
         self._has_looked = True
-        before = Holdings(self.application.root)
+        before = self._holdings()
         self._leftovers.look(before)
+        self._lasting.begin(before)
         yield
-        after = Holdings(self.application.root)
+        after = self._holdings()
         self._fidelity.find(first_made(self._leftovers.before, before, after, self._is_harmless))
         self._fidelity.count(deciding(before, after, self._manner.steady.is_ignored))
+
+    def _holdings(self) -> Holdings:
+        return Holdings(self.application.root)
+
+    def _choice(self, kept: Sequence[Source]) -> Hashable:
+        """What stands for these sources, where runs on the same ones may find what each other left."""
+        is_everything = self._conduct is not None and len(kept) == len(self._conduct.units)
+        return EVERYTHING if is_everything else tuple(source.id for source in kept)
 
     def _is_harmless(self, place: str, key: str) -> bool:
         """True iff the caller says so of a place, or each source has a value of its own there."""

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 
+from .outside import Outside
 from .reaching import LEAVES, places, size_of
 
 _MOST = 2000
@@ -21,12 +22,14 @@ class OneAtATime:
     """Lets the replays of an application go on side by side, unless its code writes to what all of them
     share, or the first of them left something there: then one at a time.
 
-    ``written``: where its code does so, in words; empty where it does nowhere.
+    ``written``: where its code does so, in words; empty where it does nowhere. ``outside``: what the
+    runs leave outside of the application, which may need it as well.
     """
 
-    def __init__(self, application: object, written: str = "") -> None:
+    def __init__(self, application: object, written: str, outside: Outside) -> None:
         self.is_needed = bool(written)
-        self.written = written
+        self._written = written
+        self._outside = outside
         self._application = application
         self._noticed = False
         self.at_start = Shared(application)
@@ -52,20 +55,30 @@ class OneAtATime:
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
         """Inside, no other replay goes on, where that is needed; for threads."""
-        if not self.is_needed:
+        if not self._begins_alone():
             yield
             return
-        with self._lock:
+        with self._lock, self._outside.environment.as_before():
             yield
 
     @asynccontextmanager
     async def aturn(self) -> AsyncGenerator[None, None]:
         """The same on a loop."""
-        if not self.is_needed:
+        if not self._begins_alone():
             yield
             return
         async with self._loop_lock:
-            yield
+            with self._outside.environment.as_before():
+                yield
+
+    def _begins_alone(self) -> bool:
+        self.is_needed = self.is_needed or bool(self._outside.shared)
+        return self.is_needed
+
+    @property
+    def written(self) -> str:
+        """What runs write that they share, in words; empty for nothing."""
+        return self._written or self._outside.shared
 
 
 Marks = dict[tuple[int, str], int]

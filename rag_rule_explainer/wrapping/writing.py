@@ -8,6 +8,7 @@ shared, and calls that change a collection or a file. What only counts calls is 
 import ast
 from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType
+from typing import NamedTuple
 
 from .code import tree_of, users_functions
 from .holdings import Holdings
@@ -16,7 +17,7 @@ _CHANGING = frozenset(
     {
         *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "remove", "discard"),
         *("pop", "popleft", "popitem", "clear", "put", "put_nowait", "write", "writelines", "execute"),
-        *("executemany", "dump", "__setitem__", "__setattr__"),
+        *("executemany", "dump", "__setitem__", "__setattr__", "__delitem__", "sort", "reverse"),
     }
 )
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
@@ -25,18 +26,43 @@ _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
 """Bases of what replays are served instead of, or what says the same to everybody."""
 
 
+class Written(NamedTuple):
+    """Where code writes to what runs share. ``target``: what it changes; ``node``: by what."""
+
+    function: FunctionType
+    target: ast.expr
+    node: ast.AST
+    is_of_model: bool
+
+    @property
+    def told(self) -> str:
+        """Where, in words."""
+        return f"{named(self.function)} writes {ast.unparse(self.target)}"
+
+
+def named(function: FunctionType) -> str:
+    """Returns how a function of the user's is called, in words."""
+    return f"{function.__qualname__.replace('<locals>.', '')}()"
+
+
 def written_by(holdings: Holdings) -> str:
     """Returns where the user's code writes to what runs share, in words; empty where it does not."""
+    return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
+
+
+def writes_in(holdings: Holdings) -> Iterator[Written]:
+    """Yields where the user's code writes to what runs share, but for what only counts calls.
+
+    Also where the user's own model does, which keeps books of its own.
+    """
     for held, function in users_functions(holdings):
         holder = None if held.holder is None else holdings.all[held.holder].thing
         kind = holder if isinstance(holder, type) else type(holder)
         is_served = bool(_SERVED & {each.__name__ for each in kind.__mro__})
-        if held.is_of_model or is_served or function.__name__ in _MAKING:
+        if is_served or function.__name__ in _MAKING:
             continue
-        found = next(_writes(function, is_method=_is_method(holder, function)), "")
-        if found:
-            return f"{function.__qualname__.replace('<locals>.', '')}() writes {found}"
-    return ""
+        for target, node in _writes(function, is_method=_is_method(holder, function)):
+            yield Written(function, target, node, held.is_of_model)
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
@@ -48,22 +74,22 @@ def _is_method(holder: object, function: FunctionType) -> bool:
     return any(each is function or getattr(each, "fget", None) is function for each in defined)
 
 
-def _writes(function: FunctionType, *, is_method: bool) -> Iterator[str]:
+def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
     tree = tree_of(function)
     if tree is None:
         return
     code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
     own = set(_locals_of(code)) - {first}
-    named = {name for node in ast.walk(tree) for name in _declared(node)}
+    declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):
         for target in _targets(node):
             root = _root(target)
             if isinstance(target, ast.Name):
-                if target.id in named and not _only_counts(node):
-                    yield target.id
+                if target.id in declared and not _only_counts(node):
+                    yield target, node
             elif root and root not in own and not _only_counts(node):
-                yield ast.unparse(target)
+                yield target, node
 
 
 def _locals_of(code: CodeType) -> Iterator[str]:
@@ -86,17 +112,21 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
         yield node.target
     elif isinstance(node, ast.Delete):
         yield from node.targets
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _CHANGING:
+        # Called here, or handed over to be called by another one: ``race(results.put)``.
+        if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
+            yield node
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        holder, name = node.func.value, node.func.attr
-        if name in _CHANGING and isinstance(holder, (ast.Name, ast.Attribute, ast.Subscript)):
-            yield ast.Attribute(holder, name)
-        elif name in _TO_FILES:
+        name = node.func.attr
+        if name in _TO_FILES:
             yield ast.Attribute(ast.Name("a file"), name)
+        elif name == "setitem" and node.args:
+            yield ast.Attribute(node.args[0], name)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         modes = [each.value for each in node.args[1:2] if isinstance(each, ast.Constant)]
         if node.func.id == "open" and any(set(str(mode)) & set("wax+") for mode in modes):
             yield ast.Attribute(ast.Name("a file"), "write")
-        elif node.func.id == "setattr" and node.args:
+        elif node.func.id in {"setattr", "setitem"} and node.args:
             yield ast.Attribute(node.args[0], "…")
 
 
@@ -106,6 +136,13 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
             yield from _parts(each)
     else:
         yield target.value if isinstance(target, ast.Starred) else target
+
+
+def label_of(node: ast.AST) -> str:
+    """Returns the name under which code reads what it is or is an entry of: of ``self.x["y"]``, x."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return getattr(node, "attr", "") or getattr(node, "id", "")
 
 
 def _root(target: ast.expr) -> str:
