@@ -328,9 +328,11 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Why nobody knows whether replays are as the baseline; empty where they were compared."""
-        self._take_what_lasts()
         if self.doubt:
             return self.doubt
+        left = self.lasting()
+        if left is not None:
+            return self._goes_by(left)
         if self.compared and not self._models_bear_on_answer:
             return NOTHING_COMPARED + OTHER_MODEL
         if self.compared and self.sampled:
@@ -345,14 +347,12 @@ class Fidelity:
         """True iff replays can be compared, be there a doubt or not."""
         return self.compared and self._models_bear_on_answer and not self.sampled
 
-    def _take_what_lasts(self) -> None:
-        left = None if self.doubt else self.lasting()
-        if left is not None:
-            self.doubt = (
-                f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier "
-                f"ones were given. {self._ways_out()}. Where no answer depends on it, name it: "
-                f"ignore=[{pattern_of(left.place)!r}]"
-            )
+    def _goes_by(self, left: Left) -> str:
+        return (
+            f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
+            f"were given. {self._ways_out()}. Where no answer depends on it, name it: "
+            f"ignore=[{pattern_of(left.place)!r}]"
+        )
 
     def _differs(self, found: Difference) -> StateShared:
         return StateShared(

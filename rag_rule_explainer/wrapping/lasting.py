@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .caching import Caches
 from .code import users_functions
-from .holdings import Holdings, Plain
+from .holdings import Holdings, Plain, is_collection
 from .files import Left
 from .outside import Outside
 from .statements import Statements
@@ -23,8 +23,6 @@ _ASKING = frozenset(
     }
 )
 """How code asks whether a file is there without opening it."""
-_NEAR = 3
-"""So far above a text, the name of what holds it is looked for."""
 
 
 class Contents(NamedTuple):
@@ -126,12 +124,10 @@ def _contents(holdings: Holdings, name: str) -> Contents:
     """The texts, numbers and sizes of what has this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
-        if held.is_code:
-            continue
-        around = (held, *(each for _, each in zip(range(_NEAR), holdings.above(held), strict=False)))
-        is_inside = any(each.name == name for each in around)
+        # What a framework's object holds is kept apart run by run, or refused.
+        is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
         for place, (inner, value) in enumerate(held.plain):
-            if is_inside or inner == name:
+            if is_inside or (inner == name and held.is_users and not held.is_code):
                 plain[id(held.thing), inner or str(place)] = type(value), value
     return Contents(plain, size)

@@ -6,13 +6,13 @@ code sets the same thing whatever happens, as ``self.mode = grade(documents)`` o
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from .code import tree_of, users_functions
-from .counting import is_read
+from .counting import is_read, is_read_by_models
 from .holdings import Holdings
-from .writing import Written, label_of, writes_in
+from .writing import Written, label_of, locals_of, writes_in
 
 Place = tuple[str, str]
 """How what is changed is called, and the key of one of its entries; without one, all of it is meant."""
@@ -43,10 +43,13 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
         if each.is_of_model is not of_models:
             continue
         place = place_of(each)
-        (anew.add(place) if _sets_anew(each) else changes[place].append(each))
+        is_anew = _sets_anew(each) or (_appends(each) and _is_asked_for_its_last(holdings, place[0]))
+        (anew.add(place) if is_anew else changes[place].append(each))
     found: dict[str, Sticking] = {}
     for (name, key), all_writes in changes.items():
-        if not name or {(name, ""), (name, key)} & anew or not is_read(holdings, name):
+        if not name or {(name, ""), (name, key)} & anew:
+            continue
+        if not (is_read_by_models if of_models else is_read)(holdings, name):
             continue
         sticking = found.setdefault(name, Sticking(name, all_writes[0]))
         sticking.keys.add(key)
@@ -98,6 +101,28 @@ def _sets_anew(written: Written) -> bool:
     name, _ = place_of(written)
     is_from_itself = any(label_of(each) == name for each in ast.walk(node.value))
     return not is_from_itself and _is_certain(written)
+
+
+def _appends(written: Written) -> bool:
+    """Whether every call of the function puts something at the end."""
+    tree, node = tree_of(written.function), written.node
+    if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
+        return False
+    is_called = any(isinstance(each, ast.Call) and each.func is node for each in ast.walk(tree))
+    return is_called and _is_certain(written)
+
+
+def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
+    """Whether code asks for nothing of it but what was put there last."""
+    return _all_reads(holdings, name, _for_the_last)
+
+
+def _for_the_last(tree: ast.AST) -> Iterable[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "-1":
+            yield id(node.value)
+        elif isinstance(node, ast.Attribute) and node.attr == "append":
+            yield id(node.value)
 
 
 def _is_certain(written: Written) -> bool:
@@ -156,20 +181,25 @@ _ASKING = frozenset({"get", "setdefault", "pop", "__getitem__", "__contains__"})
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
     """Whether code asks for nothing of it but entries by their keys."""
-    return all(
-        _asks_by_key(tree, name)
-        for _, function in users_functions(holdings)
-        if (tree := tree_of(function)) is not None
-    )
+    return _all_reads(holdings, name, _by_key)
 
 
-def _asks_by_key(tree: ast.AST, name: str) -> bool:
-    by_key = set(_by_key(tree))
-    return all(
-        id(node) in by_key
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Name, ast.Attribute)) and label_of(node) == name
-    )
+def _all_reads(
+    holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]
+) -> bool:
+    """Whether code names it only in such places, given by the ids of their nodes."""
+    for _, function in users_functions(holdings):
+        tree, code = tree_of(function), function.__code__
+        if tree is None:
+            continue
+        known, local = set(allowed(tree)), set(locals_of(code)) - set(code.co_cellvars)
+        for node in ast.walk(tree):
+            is_name = isinstance(node, ast.Attribute) or (
+                isinstance(node, ast.Name) and node.id not in local
+            )
+            if is_name and label_of(node) == name and id(node) not in known:
+                return False
+    return True
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:

@@ -80,7 +80,7 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
         return
     code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
-    own = set(_locals_of(code)) - {first}
+    own = set(locals_of(code)) - {first}
     declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):
         for target in _targets(node):
@@ -92,8 +92,8 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
                 yield target, node
 
 
-def _locals_of(code: CodeType) -> Iterator[str]:
-    """The names that a call of it makes anew."""
+def locals_of(code: CodeType) -> Iterator[str]:
+    """Yields the names that a call of it makes anew."""
     yield from (*code.co_varnames, *code.co_cellvars)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
