@@ -24,6 +24,9 @@ _ASKING = frozenset(
 )
 """How code asks whether a file is there without opening it."""
 
+EVERYTHING = "all sources"
+"""Stands for them, where runs on the same ones may find what each other left."""
+
 
 class Contents(NamedTuple):
     """What is held under a name. ``plain``: its texts and numbers; ``size``: of all its collections."""
@@ -68,7 +71,7 @@ class Lasting:
         if not self._sticking:
             return
         holdings = now()
-        self._replayed.add(sources)
+        self._replayed |= {sources} - {EVERYTHING}
         for each in self._sticking:
             now_there, start = _contents(holdings, each.name), self._start[each.name]
             if each.keyed and now_there.plain.items() >= start.plain.items():
@@ -127,7 +130,8 @@ def _contents(holdings: Holdings, name: str) -> Contents:
         # What a framework's object holds is kept apart run by run, or refused.
         is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
-        for place, (inner, value) in enumerate(held.plain):
+        for inner, value in held.plain:
             if is_inside or (inner == name and held.is_users and not held.is_code):
-                plain[id(held.thing), inner or str(place)] = type(value), value
+                # A set has no order.
+                plain[id(held.thing), inner or repr(value)] = type(value), value
     return Contents(plain, size)

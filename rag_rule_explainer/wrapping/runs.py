@@ -23,7 +23,7 @@ from .copying import described
 from .counting import deciding
 from .fidelity import BASELINE, REORDERED, Fidelity, named
 from .holdings import Holdings
-from .lasting import Lasting
+from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
 from .marks import texts_of
 from .memos import first_made
@@ -45,9 +45,6 @@ from .temporaries import OneAtATime
 from .writing import written_by
 
 Item = TypeVar("Item")
-
-EVERYTHING = "all sources"
-"""Stands for them, where runs on the same ones may find what each other left."""
 
 
 class ApplicationRun(Generic[Item]):

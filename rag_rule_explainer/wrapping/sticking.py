@@ -20,6 +20,10 @@ Place = tuple[str, str]
 ANY_KEY = "…"
 """The key of an entry that is computed."""
 
+_KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
+"""Methods that change one entry, by its key; of a set, an entry is its own key."""
+_ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
+
 
 @dataclass(slots=True)
 class Sticking:
@@ -68,7 +72,7 @@ def place_of(written: Written) -> Place:
         return _place_of_call(node)
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
         # A call that changes it.
-        return label_of(target.value), (ANY_KEY if target.attr in {"setdefault", "__setitem__"} else "")
+        return label_of(target.value), (ANY_KEY if target.attr in _KEYED else "")
     return label_of(target), ""
 
 
@@ -176,7 +180,6 @@ def _set_in(statement: ast.stmt) -> set[Place]:
     }
 
 
-_ASKING = frozenset({"get", "setdefault", "pop", "__getitem__", "__contains__"})
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
