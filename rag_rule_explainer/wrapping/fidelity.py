@@ -21,6 +21,7 @@ from .files import Left
 from .leftovers import Leftover
 from .participation import Participation, unusable
 from .repeated import Repeated
+from .threadbound import way_out_of
 from .volatile import Steady, years_in
 
 BASELINE = "the baseline"
@@ -69,7 +70,8 @@ class Fidelity:
     may decide there. ``compared``: whether a replay on all sources was
     compared with the baseline, and was the same. ``reordered``: it was, but for the order of documents.
     ``sampled``: a reply differed, so that what followed it could not all be compared. ``remembered``: a
-    replay on all sources sent its model what the baseline had made. ``doubt``: what was seen in a replay
+    replay on all sources sent its model what the baseline had made. ``failed``: how a replay on all
+    sources failed, if one did. ``doubt``: what was seen in a replay
     that may have been carried over.
     """
 
@@ -82,6 +84,7 @@ class Fidelity:
     _made: MadeTexts = field(default_factory=MadeTexts)
     _baseline_said: tuple[str, ...] = ()
     sampled: bool = False
+    failed: str = ""
     remembered: bool = False
     _queries: tuple[str, ...] = ()
     _sources: tuple[str, ...] = ()
@@ -339,8 +342,13 @@ class Fidelity:
             return NOTHING_COMPARED + SAMPLED
         if self.compared:
             return ""
-        why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
-        return NOTHING_COMPARED + why
+        if self.first is not None and not self.first.steps:
+            return NOTHING_COMPARED + NO_REQUESTS
+        if not self.failed:
+            return NOTHING_COMPARED + NO_REPLAY
+        told, way_out = shortened(self.failed, 300), way_out_of(self.failed)
+        why = f"the replay on all sources failed ({told})"
+        return f"{NOTHING_COMPARED}{why}{': ' if way_out else ''}{way_out}"
 
     @property
     def is_comparable(self) -> bool:

@@ -21,6 +21,7 @@ from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .copying import described
 from .counting import deciding
+from .exiting import exits_contained
 from .fidelity import BASELINE, REORDERED, Fidelity, named
 from .holdings import Holdings
 from .lasting import EVERYTHING, Lasting
@@ -348,7 +349,8 @@ class ApplicationRun(Generic[Item]):
         """One replay through the application's async entry."""
         async with self._alone.aturn():
             with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
-                output = await self.application.arun(self._copied(), kept)
+                with exits_contained():
+                    output = await self.application.arun(self._copied(), kept)
         return self._checked(output, kept, run)
 
     @contextmanager
@@ -370,6 +372,10 @@ class ApplicationRun(Generic[Item]):
             with self._looking(), self._joined(run):
                 yield run
             self._lasting.look(self._holdings, sources)
+        except UnusableReply as failed:
+            if sources == EVERYTHING:
+                self._fidelity.failed = failed.reason
+            raise
         finally:
             # Also of a run that failed, another one is not to know anything.
             self._fidelity.note(run, kept)
