@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
 from .holdings import Holdings, Plain, is_collection
@@ -62,6 +63,10 @@ class Lasting:
             *(
                 Left(name, f"{cached} keeps what it gave before, and goes by {name!r}, which runs write")
                 for cached, name in self.caches.going_by_what_is_written(after)
+            ),
+            *(
+                Left(name, f"{told} in a thread or task that nobody waits for")
+                for name, told in written_in_background(after)
             ),
             *self._of_models(after),
         ]

@@ -114,13 +114,15 @@ class ApplicationRun(Generic[Item]):
 
         Raises BaselineFailed where the application raises.
         """
-        with self._running_first(), interrupts_kept() as interrupts, interrupts.passed_on():
-            return self.application.run(self._first_case(), None)
+        with self._alone.first_turn(), self._running_first():
+            with interrupts_kept() as interrupts, interrupts.passed_on():
+                return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
         """The same through its async entry."""
-        with self._running_first():
-            return await self.application.arun(self._first_case(), None)
+        async with self._alone.first_aturn():
+            with self._running_first():
+                return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
         """What the application retrieves; it is stopped where it would first show any of it to a model.
