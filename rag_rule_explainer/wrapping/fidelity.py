@@ -37,6 +37,11 @@ OTHER_MODEL = (
     "the baseline's answer has few words of what the models replied whose requests are seen, or none, so "
     "another one may have written it. Call that one through the framework as well"
 )
+OTHER_WRITER = (
+    "in words that no model replied whose requests are seen, and that stand neither in the sources nor in "
+    "the code: another model may have written it, such as one in a thread of its own. Call that one "
+    "through the framework as well, in the thread of the run"
+)
 NO_REPLAY = (
     "the application was not replayed on all sources (check_repeatable=False, or a store that had all "
     "answers)"
@@ -55,6 +60,8 @@ SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "
     "others as well, so they could not be compared; a lower temperature makes them comparable"
 )
+_FEWEST_WORDS = 3
+"""Words that nobody is known to have said, from which on somebody unknown may have."""
 _IGNORE = (
     "Where the difference means nothing, such as a request number or something drawn at random, name it: "
     "ignore=[r'request no\\. \\d+']; or seed what is drawn"
@@ -83,6 +90,7 @@ class Fidelity:
     first: Course | None = None
     _made: MadeTexts = field(default_factory=MadeTexts)
     _baseline_said: tuple[str, ...] = ()
+    _known: set[str] = field(default_factory=set[str])
     sampled: bool = False
     failed: str = ""
     remembered: bool = False
@@ -117,7 +125,9 @@ class Fidelity:
         self._queries = self._queries_of(run)
         self._first_requests = tuple(each.request for each in exchanges)
         self._made.allow([*(each.request.text for each in exchanges), *given, *run.gate.queries])
+        constants = list(constants)
         self._made.allow_parts(constants)
+        self._known = {word for text in (*constants, *given) for word in reading_of(text).line.split()}
         self._baseline_said = tuple(_made_in(run, exchanges, answer))
         self._made.note(BASELINE, self._baseline_said, [each.request.text for each in exchanges])
         replies = [each.reply for each in exchanges if each.reply]
@@ -201,8 +211,21 @@ class Fidelity:
         if foreign is not None:
             raise self._answers_for(foreign, kept)
         self.note(run, kept, answer)
+        self._check_models(exchanges, answer, served, kept)
         if carried:
             raise unusable(_may_hold(carried[0]), run.watch, passing=False)
+
+    def _check_models(
+        self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str], kept: Sequence[Source]
+    ) -> None:
+        """Takes a replay's answer that no model is known to have written, where the baseline's was."""
+        words = set(reading_of(answer.text).line.split()) - self._known
+        # Frameworks have some words of their own, such as "Empty Response".
+        is_known = len(words) < _FEWEST_WORDS or _words_in_common(
+            answer, exchanges, [*served, " ".join(self._known)]
+        )
+        if self._models_bear_on_answer and not is_known and not self.doubt:
+            self.doubt = f"{NOTHING_COMPARED}{named(kept)} was answered {OTHER_WRITER}"
 
     def note(self, run: Participation, kept: Sequence[Source], answer: Answer | None = None) -> None:
         """Notes what a replay made, so that it is known in other runs' requests."""

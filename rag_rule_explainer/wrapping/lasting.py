@@ -4,7 +4,7 @@ Models are sent nothing of it, and every run on all sources may find the same, s
 requests tells.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from .holdings import Holdings, Plain, is_collection
 from .files import Left
 from .outside import Outside
 from .statements import Statements
-from .sticking import Sticking, sticking_in
+from .sticking import Sticking, keeps, sticking_in
 
 _ASKING = frozenset(
     {
@@ -68,7 +68,7 @@ class Lasting:
                 Left(name, f"{told} in a thread or task that nobody waits for")
                 for name, told in written_in_background(after)
             ),
-            *self._of_models(after),
+            *self._of_others(after),
         ]
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
@@ -106,11 +106,14 @@ class Lasting:
                 found.append(Left(each.name, f"{each.written.told}, where the next run finds it"))
         return found
 
-    def _of_models(self, after: Holdings) -> list[Left]:
-        return [
-            Left(each.name, f"{each.written.told}, which is a model and goes by it")
-            for each in sticking_in(after, of_models=True)
-        ]
+    def _of_others(self, after: Holdings) -> Iterator[Left]:
+        """What is not looked into: that of models, and of clients and the like."""
+        for each in sticking_in(after, of_models=True):
+            if not each.keyed:
+                yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
+        for each in self._sticking or ():
+            if each.name in after.outer and each.changes and keeps(after.outer[each.name]):
+                yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
     def _of_databases(self) -> list[Left]:
         files = self.outside.files

@@ -7,13 +7,19 @@ code sets the same thing whatever happens, as ``self.mode = grade(documents)`` o
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .code import tree_of, users_functions
 from .counting import is_read, is_read_by_models
 from .holdings import Holdings
 from .writing import Written, label_of, locals_of, writes_in
 
+_PASSING = frozenset(
+    {
+        *("queue", "threading", "thread", "asyncio", "concurrent", "contextvars", "logging", "random"),
+        *("sqlite3", "re", "io", "builtins", "collections", "anyio", "multiprocessing"),
+    }
+)
 Place = tuple[str, str]
 """How what is changed is called, and the key of one of its entries; without one, all of it is meant."""
 
@@ -28,12 +34,12 @@ _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
 @dataclass(slots=True)
 class Sticking:
     """Something that stays. ``written``: where it is changed; ``keyed``: only entries of it are changed
-    and asked for, each by its key."""
+    and asked for, each by its key; ``changes``: what is called does not read only."""
 
     name: str
     written: Written
     keyed: bool = True
-    keys: set[str] = field(default_factory=set[str])
+    changes: bool = False
 
 
 def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking]:
@@ -56,11 +62,24 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
         if not (is_read_by_models if of_models else is_read)(holdings, name):
             continue
         sticking = found.setdefault(name, Sticking(name, all_writes[0]))
-        sticking.keys.add(key)
+        sticking.changes = sticking.changes or any(map(_surely_changes, all_writes))
         sticking.keyed = sticking.keyed and key == ANY_KEY
     for each in found.values():
         each.keyed = each.keyed and _is_asked_by_key(holdings, each.name)
     return list(found.values())
+
+
+def _surely_changes(written: Written) -> bool:
+    """A statement that is executed may read only."""
+    node = written.node
+    return not isinstance(node, ast.Attribute) or node.attr not in {"execute", "executemany"}
+
+
+def keeps(thing: object) -> bool:
+    """Returns True iff a thing that is not looked into keeps what it is given, other than a queue, a lock
+    or a file does, which are empty or only written after a run."""
+    kind = type(thing)
+    return kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
 
 
 def place_of(written: Written) -> Place:

@@ -7,6 +7,7 @@ shared, and calls that change a collection or a file. What only counts calls is 
 
 import ast
 from collections.abc import Iterator
+from contextvars import ContextVar
 from types import CodeType, FunctionType, MethodType
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ _CHANGING = frozenset(
         *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "remove", "discard"),
         *("pop", "popleft", "popitem", "clear", "put", "put_nowait", "write", "writelines", "execute"),
         *("executemany", "dump", "__setitem__", "__setattr__", "__delitem__", "sort", "reverse"),
+        *("set", "hset", "incr", "rpush", "lpush", "sadd", "upsert"),
     }
 )
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
@@ -33,6 +35,11 @@ class Written(NamedTuple):
     target: ast.expr
     node: ast.AST
     is_of_model: bool
+
+    @property
+    def counts_for_a_model(self) -> bool:
+        """Whether a model counts here how often it was asked, whatever it was asked."""
+        return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
     def told(self) -> str:
@@ -62,7 +69,16 @@ def writes_in(holdings: Holdings) -> Iterator[Written]:
         if is_served or function.__name__ in _MAKING:
             continue
         for target, node in _writes(function, is_method=_is_method(holder, function)):
-            yield Written(function, target, node, held.is_of_model)
+            written = Written(function, target, node, held.is_of_model)
+            if not (_only_counts(node) and not written.counts_for_a_model) and not (
+                isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node)
+            ):
+                yield written
+
+
+def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute) -> bool:
+    """Whether what is changed is a variable of the context, of which every run has one."""
+    return isinstance(holdings.outer.get(label_of(changing.value)), ContextVar)
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
@@ -86,9 +102,9 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
         for target in _targets(node):
             root = _root(target)
             if isinstance(target, ast.Name):
-                if target.id in declared and not _only_counts(node):
+                if target.id in declared:
                     yield target, node
-            elif root and root not in own and not _only_counts(node):
+            elif root and root not in own:
                 yield target, node
 
 
