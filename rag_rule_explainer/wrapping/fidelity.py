@@ -14,6 +14,7 @@ from ..probing.seeing import Request, reading_of
 from ..sources import Source
 from ..verdicts import Answer
 from .carrying import Carried, MadeTexts, is_too_short
+from .conversations import Conversations
 from .counting import Counted
 from .courses import Course, Difference, difference
 from .exchanges import Exchange
@@ -102,6 +103,7 @@ class Fidelity:
     _answers_with_replies: bool = False
     _models_bear_on_answer: bool = False
     _repeated: Repeated = field(init=False)
+    _conversations: Conversations = field(default_factory=Conversations)
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)
@@ -124,6 +126,7 @@ class Fidelity:
         self.first = self._course(run)
         self._queries = self._queries_of(run)
         self._first_requests = tuple(each.request for each in exchanges)
+        self._take_conversations(BASELINE, exchanges)
         self._made.allow([*(each.request.text for each in exchanges), *given, *run.gate.queries])
         constants = list(constants)
         self._made.allow_parts(constants)
@@ -211,9 +214,15 @@ class Fidelity:
         if foreign is not None:
             raise self._answers_for(foreign, kept)
         self.note(run, kept, answer)
+        self._take_conversations(named(kept), exchanges)
         self._check_models(exchanges, answer, served, kept)
         if carried:
             raise unusable(_may_hold(carried[0]), run.watch, passing=False)
+
+    def _take_conversations(self, run: str, exchanges: Sequence[Exchange]) -> None:
+        left = self._conversations.take(run, exchanges)
+        if left is not None and not self.steady.is_ignored(left.place):
+            self.doubt = self.doubt or self._goes_by(left)
 
     def _check_models(
         self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str], kept: Sequence[Source]

@@ -16,7 +16,9 @@ from urllib.parse import unquote, urlsplit
 _LARGEST = 1_000_000
 """Bytes; of a larger file, its size and time stand for what is in it."""
 _OTHERS = (".py", ".pyc", ".so", ".pyi")
-_ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))})
+_ON_DISK = tuple(
+    {os.path.realpath(each) for each in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))}
+)
 _UNDER = ("/proc", "/dev", "/sys")
 
 
@@ -111,7 +113,9 @@ class Files:
         if (run.number, path) in self._own:
             self.shared = self.shared or path
             if writer is not None and writer.number != run.number:
-                self._carry(path, f"{path!r}, which {run.name} had written, was written by {writer.name} too")
+                self._carry(
+                    path, f"{path!r}, which {run.name} had written, was written by {writer.name} too"
+                )
             return
         if writer is not None and writer.sources != run.sources:
             self._carry(path, f"{path!r} was written by {writer.name} and read by {run.name}")

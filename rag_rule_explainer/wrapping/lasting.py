@@ -98,7 +98,9 @@ class Lasting:
             found.append(outside)
         left = self.outside.files.left()
         if left and self._asks_for_files():
-            found.append(Left(left, f"{left!r} is left by a run, and the code asks which files are there"))
+            found.append(
+                Left(left, f"{left!r} is left by a run, and the code asks which files are there")
+            )
         for each in self._sticking or ():
             grown = self._grown.get(each.name, 0)
             # Where every choice of sources has an entry of its own, none is another one's.
@@ -128,7 +130,9 @@ class Lasting:
         return []
 
     def _asks_for_files(self) -> bool:
-        return any(_ASKING & set(function.__code__.co_names) for _, function in users_functions(self.before))
+        return any(
+            _ASKING & set(function.__code__.co_names) for _, function in users_functions(self.before)
+        )
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:

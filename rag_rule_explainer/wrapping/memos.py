@@ -94,7 +94,9 @@ def _written_in(body: list[ast.stmt]) -> Iterator[str]:
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Assign):
-                yield from (label_of(target) for target in node.targets if not isinstance(target, ast.Name))
+                yield from (
+                    label_of(target) for target in node.targets if not isinstance(target, ast.Name)
+                )
 
 
 def _names_in(test: ast.AST) -> Iterator[str]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 _NAME = r"[\"`\[]?([\w.]+)"
 _WRITTEN = re.compile(
-    rf"^\s*(?:insert\s+(?:or\s+\w+\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from)\s+{_NAME}", re.I
+    rf"^\s*(?:insert\s+(?:or\s+\w+\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from)\s+{_NAME}",
+    re.I,
 )
 _READ = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}|\bjoin\s+{_NAME}|\breturning\b()", re.I | re.S)
 

@@ -79,7 +79,9 @@ def keeps(thing: object) -> bool:
     """Returns True iff a thing that is not looked into keeps what it is given, other than a queue, a lock
     or a file does, which are empty or only written after a run."""
     kind = type(thing)
-    return kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
+    return (
+        kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
+    )
 
 
 def place_of(written: Written) -> Place:
@@ -123,7 +125,28 @@ def _sets_anew(written: Written) -> bool:
         return False
     name, _ = place_of(written)
     is_from_itself = any(label_of(each) == name for each in ast.walk(node.value))
-    return not is_from_itself and _is_certain(written)
+    return not is_from_itself and _is_certain(written) and not _is_read_before(written, name)
+
+
+def _is_read_before(written: Written, name: str) -> bool:
+    """Whether the same function has read it by then, and found what an earlier run set."""
+    tree, line = tree_of(written.function), getattr(written.node, "lineno", 0)
+    return tree is not None and any(
+        isinstance(node, (ast.Name, ast.Attribute))
+        and isinstance(node.ctx, ast.Load)
+        and label_of(node) == name
+        and node.lineno < line
+        and not _is_target(tree, node)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_target(tree: ast.AST, read: ast.AST) -> bool:
+    """Whether it is only read to set an entry of it."""
+    return any(
+        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
+        for node in ast.walk(tree)
+    )
 
 
 def _appends(written: Written) -> bool:
@@ -194,11 +217,11 @@ def _set_in(statement: ast.stmt) -> set[Place]:
     if not isinstance(statement, ast.Assign):
         return set()
     return {
-        (label_of(each.value), _key(each.slice)) if isinstance(each, ast.Subscript) else (label_of(each), "")
+        (label_of(each.value), _key(each.slice))
+        if isinstance(each, ast.Subscript)
+        else (label_of(each), "")
         for each in statement.targets
     }
-
-
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
@@ -206,9 +229,7 @@ def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
     return _all_reads(holdings, name, _by_key)
 
 
-def _all_reads(
-    holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]
-) -> bool:
+def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
     """Whether code names it only in such places, given by the ids of their nodes."""
     for _, function in users_functions(holdings):
         tree, code = tree_of(function), function.__code__

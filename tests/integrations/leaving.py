@@ -4,6 +4,7 @@ Each is a function of a search and of a model, so that every framework runs the 
 """
 
 import asyncio
+import codecs
 import json
 import os
 import pickle
@@ -14,14 +15,15 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import combinations
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from rag_rule_explainer import Explanation
-from tests.integrations.known import shown_in
+from tests.integrations.known import TEXTS, Rules, omission, retention, shown_in
+from tests.integrations.spoilt import subsets
 
 Search = Callable[[str], list[str]]
 Ask = Callable[[str], str]
@@ -65,7 +67,8 @@ def by_putenv(search: Search, ask: Ask) -> Answer:
         found = search(question)
         os.putenv(KEY, mode_of(found))
         meet()
-        mode = os.popen(f"echo ${KEY}").read().strip()
+        with os.popen(f"echo ${KEY}") as shell:
+            mode = shell.read().strip()
         return written(ask, mode, found)
 
     return answer
@@ -386,29 +389,149 @@ def by_an_executor(search: Search, ask: Ask) -> Answer:
     return answer
 
 
-OUTSIDE: list[Leaving] = [
-    in_the_environment,
-    by_putenv,
-    once_in_the_environment,
-    sticking_in_the_environment,
-    sticking_in_a_dict,
-    once_in_a_file,
-    once_in_json,
-    once_in_a_pickle,
-    sticking_in_a_file,
-    a_mark_that_is_there,
-    in_a_file_each_time,
-    once_on_a_shelf,
-    once_in_a_database,
-    sticking_in_a_database,
-    by_a_cached_method,
-    by_a_cached_function,
-    by_a_cached_search,
-    by_a_cached_function_of_another,
-    put_by_a_method,
-    appended_by_a_method,
-    updated_by_a_partial,
-    noted_in_a_thread,
-    noted_by_an_executor,
-    by_an_executor,
-]
+def read_before_it_is_set(search: Search, ask: Ask) -> Answer:
+    """Every run goes by what the one before it set."""
+    state = {"mode": "Warn"}
+
+    def answer(question: str) -> str:
+        mode = state["mode"]
+        found = search(question)
+        state["mode"] = mode_of(found)
+        return written(ask, mode, found)
+
+    return answer
+
+
+def set_as_an_event(search: Search, ask: Ask) -> Answer:
+    calm = threading.Event()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if len(found) == 2:
+            calm.set()
+        return written(ask, "Calm" if calm.is_set() else "Warn", found)
+
+    return answer
+
+
+def on_an_open_shelf(search: Search, ask: Ask) -> Answer:
+    shelf = shelve.open(str(Path(mkdtemp()) / "shelf"))
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if len(found) == 2:
+            shelf["mode"] = "Calm"
+        return written(ask, shelf.get("mode", "Warn"), found)
+
+    return answer
+
+
+def in_a_task(search: Search, ask: Ask) -> Answer:
+    """Nobody waits for the task, but the loop's end."""
+    state = {"mode": "Warn"}
+
+    async def note(mode: str) -> None:
+        state["mode"] = mode
+
+    async def answered(found: list[str]) -> str:
+        mode = state["mode"]
+        asyncio.ensure_future(note(mode_of(found)))
+        return mode
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return written(ask, asyncio.run(answered(found)), found)
+
+    return answer
+
+
+def by_a_hidden_model_at_times(search: Search, ask: Ask) -> Answer:
+    """What answers for few documents is seen by nobody."""
+
+    def hidden(found: list[str]) -> str:
+        shout = codecs.decode("Avpr gvqvatf bayl, sevraqf, rirelguvat tbrf jryy", "rot13")
+        return shout if "b" in shown_in(" ".join(found)) else shout.replace("well", "bad")
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if ask("Is there bad news?\n" + "\n".join(found)) == "no":
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(hidden, found).result()
+        return written(ask, mode_of(found), found)
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An application, and what is told of it; nothing where its rules are proved."""
+
+    build: Leaving
+    told: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.build.__name__
+
+
+SHAPES = (
+    Shape(in_the_environment),
+    Shape(by_putenv),
+    Shape(once_in_the_environment),
+    Shape(sticking_in_the_environment),
+    Shape(sticking_in_a_dict, "state['mode'], where the next run finds it"),
+    Shape(read_before_it_is_set, "state['mode'], where the next run finds it"),
+    Shape(set_as_an_event, "calm.set, where the next run finds it"),
+    Shape(on_an_open_shelf, "shelf['mode'], where the next run finds it"),
+    Shape(in_a_file_each_time),
+    Shape(once_in_a_file, "was written by the baseline and read by the replay on"),
+    Shape(once_in_json, "settings.json' was written by the baseline and read by the replay on"),
+    Shape(once_in_a_pickle, "mode.pickle' was written by the baseline and read by the replay on"),
+    Shape(sticking_in_a_file, "was written by the replay on"),
+    Shape(a_mark_that_is_there, "is left by a run, and the code asks which files are there"),
+    Shape(once_on_a_shelf, "shelf"),
+    Shape(once_in_a_database, "was not the same when the baseline and the replay on"),
+    Shape(sticking_in_a_database, "reads the table 'modes' of a database"),
+    Shape(by_a_cached_method, "mode() keeps what it gave before, and goes by 'found'"),
+    Shape(by_a_cached_function, "mode() keeps what it gave before, and goes by 'known'"),
+    Shape(by_a_cached_function_of_another, "mode() keeps what it gave before, and goes by 'state'"),
+    Shape(by_a_cached_search, "mode() keeps what it gave before, and searches"),
+    Shape(put_by_a_method),
+    Shape(appended_by_a_method, "modes.append, where the next run finds it"),
+    Shape(updated_by_a_partial, "state.update, where the next run finds it"),
+    Shape(noted_in_a_thread, "state['mode'] in a thread or task that nobody waits for"),
+    Shape(noted_by_an_executor, "state.__setitem__ in a thread or task that nobody waits for"),
+    Shape(in_a_task, "state['mode'] in a thread or task that nobody waits for"),
+    Shape(by_an_executor),
+    Shape(by_a_hidden_model_at_times, "was answered in words that no model replied"),
+)
+
+
+def rules_of(build: Leaving) -> tuple[Rules, Rules]:
+    """What is true of an application on three documents: each choice of them is run in a fresh state."""
+    names, bad = frozenset("abd"), dict[frozenset[str], bool]()
+    for kept in subsets("abd"):
+        os.environ.pop(KEY, None)
+        answer = build(lambda _, kept=kept: [TEXTS[each] for each in kept], said)
+        bad[frozenset(kept)] = "bad" in answer("why?")
+    os.environ.pop(KEY, None)
+    retained = [each for each in bad if all(bad[other] for other in bad if each <= other)]
+    omitted = [each for each in bad if not any(bad[names - other] for other in bad if each <= other)]
+    return minimal(retained), minimal(omitted)
+
+
+def minimal(rules: list[frozenset[str]]) -> Rules:
+    return {each for each in rules if not any(other < each for other in rules)}
+
+
+def check(shape: Shape, explanation: Explanation) -> None:
+    """Asserts that the rules are true, or that nobody is led to believe that they are."""
+    claims = {rule.claim for rule in explanation.rules}
+    if shape.told:
+        assert claims <= {"unverified"}
+        assert not explanation.complete
+        assert explanation.warnings[0].startswith("fidelity not checked")
+        assert shape.told in explanation.warnings[0]
+        return
+    assert claims == {"proved"}, explanation.warnings
+    assert (retention(explanation), omission(explanation)) == rules_of(shape.build)
