@@ -69,10 +69,7 @@ class Asked(Generic[Item]):
         part.queries.append(self.query)
         run = participation()
         if run is not None:
-            for told in run.before_search:
-                told()
-            if run.bound is not None:
-                run.bound.check_retrievals(len(part.queries))
+            run.note_search(len(part.queries))
         if isinstance(part, Recording):
             began = part.begin()
             try:

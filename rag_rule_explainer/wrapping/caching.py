@@ -38,7 +38,7 @@ class Caches:
         """Notes that a search is made. To be called below it."""
         if not self._functions or self.searched:
             return
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         for _ in range(_DEEPEST):
             if frame is None:
                 return

@@ -4,7 +4,6 @@ A replay on all sources is compared with the baseline, request by request; and n
 may hold what another run made. Where an application keeps state of its own, one of the two fails.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,56 +16,27 @@ from .carrying import Carried, MadeTexts, is_too_short
 from .conversations import Conversations
 from .counting import Counted
 from .courses import Course, Difference, difference
+from .doubts import (
+    BASELINE,
+    FEWEST_WORDS,
+    IGNORE,
+    NO_REPLAY,
+    NO_REQUESTS,
+    NOTHING_COMPARED,
+    OTHER_MODEL,
+    OTHER_WRITER,
+    SAMPLED,
+    SHORT_TEXTS,
+    named,
+    pattern_of,
+    told_of_a_failure,
+)
 from .exchanges import Exchange
 from .files import Left
 from .leftovers import Leftover
 from .participation import Participation, unusable
 from .repeated import Repeated
-from .threadbound import way_out_of
 from .volatile import Steady, years_in
-
-BASELINE = "the baseline"
-NOTHING_COMPARED = (
-    "fidelity not checked: nothing shows that a replay differs from the baseline in its sources alone, "
-    "since "
-)
-NO_REQUESTS = (
-    "no model reported what it was sent in the baseline. Call models through the framework, so that "
-    "their requests can be compared"
-)
-OTHER_MODEL = (
-    "the baseline's answer has few words of what the models replied whose requests are seen, or none, so "
-    "another one may have written it. Call that one through the framework as well"
-)
-OTHER_WRITER = (
-    "in words that no model replied whose requests are seen, and that stand neither in the sources nor in "
-    "the code: another model may have written it, such as one in a thread of its own. Call that one "
-    "through the framework as well, in the thread of the run"
-)
-NO_REPLAY = (
-    "the application was not replayed on all sources (check_repeatable=False, or a store that had all "
-    "answers)"
-)
-SHORT_TEXTS = (
-    "an answer or a model's reply has fewer than three words, so it is looked for in other runs' "
-    "requests only where it has two and the run says them as well: that nothing is carried over rests on "
-    "the comparison of the baseline with the replay on all sources"
-)
-REORDERED = (
-    "a model was shown the same documents in another order when the application was run again, as where "
-    "searches run side by side or find several with equal scores: rules say what holds in the orders "
-    "that came"
-)
-SAMPLED = (
-    "a model worded a reply otherwise when the application was run again, and requests after it were "
-    "others as well, so they could not be compared; a lower temperature makes them comparable"
-)
-_FEWEST_WORDS = 3
-"""Words that nobody is known to have said, from which on somebody unknown may have."""
-_IGNORE = (
-    "Where the difference means nothing, such as a request number or something drawn at random, name it: "
-    "ignore=[r'request no\\. \\d+']; or seed what is drawn"
-)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,13 +44,12 @@ class Fidelity:
     """Checks the replays of one baseline. Thread-safe.
 
     ``steady``: takes out of a request what may differ. ``making``: how a function that makes the
-    application anew is passed in this framework. ``lasting``: says what of one run lasts until the next and
-    may decide there. ``compared``: whether a replay on all sources was
-    compared with the baseline, and was the same. ``reordered``: it was, but for the order of documents.
-    ``sampled``: a reply differed, so that what followed it could not all be compared. ``remembered``: a
-    replay on all sources sent its model what the baseline had made. ``failed``: how a replay on all
-    sources failed, if one did. ``doubt``: what was seen in a replay
-    that may have been carried over.
+    application anew is passed in this framework. ``lasting``: says what of one run lasts until the next
+    and may decide there. ``compared``: whether a replay on all sources was compared with the baseline,
+    and was the same. ``reordered``: it was, but for the order of documents. ``sampled``: a reply
+    differed, so that what followed it could not all be compared. ``failed``: how a replay on all sources
+    failed, if one did. ``remembered``: a replay on all sources sent its model what the baseline had made.
+    ``doubt``: what was seen in a replay that may have been carried over.
     """
 
     steady: Steady
@@ -190,7 +159,7 @@ class Fidelity:
                 raise StateShared(
                     f"a date in a request to a model is of {', '.join(years_in(times))} in a replay on "
                     f"all sources and of {', '.join(years)} in {BASELINE}",
-                    f"{self._ways_out()}. {_IGNORE}",
+                    f"{self._ways_out()}. {IGNORE}",
                 )
 
     def _course(self, run: Participation) -> Course:
@@ -230,7 +199,7 @@ class Fidelity:
         """Takes a replay's answer that no model is known to have written, where the baseline's was."""
         words = set(reading_of(answer.text).line.split()) - self._known
         # Frameworks have some words of their own, such as "Empty Response".
-        is_known = len(words) < _FEWEST_WORDS or _words_in_common(
+        is_known = len(words) < FEWEST_WORDS or _words_in_common(
             answer, exchanges, [*served, " ".join(self._known)]
         )
         if self._models_bear_on_answer and not is_known and not self.doubt:
@@ -291,7 +260,7 @@ class Fidelity:
         raise StateShared(
             f"{named(kept)} was made twice, and request {found.number} to a model differs: {told}",
             f"{self._ways_out()}. Where runs at the same time are in each other's way, concurrency=1 is "
-            f"enough. {_IGNORE}",
+            f"enough. {IGNORE}",
         )
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
@@ -363,24 +332,17 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Why nobody knows whether replays are as the baseline; empty where they were compared."""
-        if self.doubt:
-            return self.doubt
-        left = self.lasting()
-        if left is not None:
-            return self._goes_by(left)
-        if self.compared and not self._models_bear_on_answer:
-            return NOTHING_COMPARED + OTHER_MODEL
-        if self.compared and self.sampled:
-            return NOTHING_COMPARED + SAMPLED
-        if self.compared:
+        left = None if self.doubt else self.lasting()
+        if self.doubt or left is not None:
+            return self.doubt if left is None else self._goes_by(left)
+        if self.is_comparable:
             return ""
-        if self.first is not None and not self.first.steps:
-            return NOTHING_COMPARED + NO_REQUESTS
-        if not self.failed:
-            return NOTHING_COMPARED + NO_REPLAY
-        told, way_out = shortened(self.failed, 300), way_out_of(self.failed)
-        why = f"the replay on all sources failed ({told})"
-        return f"{NOTHING_COMPARED}{why}{': ' if way_out else ''}{way_out}"
+        if self.compared:
+            return NOTHING_COMPARED + (SAMPLED if self._models_bear_on_answer else OTHER_MODEL)
+        if self.failed and (self.first is None or self.first.steps):
+            return told_of_a_failure(self.failed)
+        why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
+        return NOTHING_COMPARED + why
 
     @property
     def is_comparable(self) -> bool:
@@ -398,7 +360,7 @@ class Fidelity:
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.told, 600)}{self._writer(found)}",
-            f"{self._ways_out()}. {_IGNORE}",
+            f"{self._ways_out()}. {IGNORE}",
         )
 
     def _queries_of(self, run: Participation) -> tuple[str, ...]:
@@ -415,7 +377,7 @@ class Fidelity:
         return StateShared(
             f"a replay on all sources searched for {shortened(query, 200)!r}, where {BASELINE} searched "
             f"for {asked}, although all models said the same",
-            f"{self._ways_out()}. {_IGNORE}",
+            f"{self._ways_out()}. {IGNORE}",
         )
 
     def _writer(self, found: Difference) -> str:
@@ -472,15 +434,3 @@ def _may_hold(carried: Carried) -> str:
         f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
         "may be there by chance, or the application remembers it from run to run"
     )
-
-
-def named(kept: Sequence[Source]) -> str:
-    """Returns how a replay is called, in words."""
-    if not kept:
-        return "the replay on no sources"
-    return f"the replay on {shortened(', '.join(plain_id(source.id) for source in kept), 100)}"
-
-
-def pattern_of(text: str) -> str:
-    """Returns how the caller names a text as meaning nothing."""
-    return re.escape(text).replace("\\ ", " ")

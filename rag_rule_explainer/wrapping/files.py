@@ -10,15 +10,14 @@ from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 _LARGEST = 1_000_000
 """Bytes; of a larger file, its size and time stand for what is in it."""
 _OTHERS = (".py", ".pyc", ".so", ".pyi")
-_ON_DISK = tuple(
-    {os.path.realpath(each) for each in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))}
-)
+_ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc", "/dev", "/sys")
 
 
@@ -43,8 +42,9 @@ class Reader:
 class Files:
     """Knows which run wrote and read which file.
 
-    ``carried``: what one run left for another. ``database``: the same of a database in a file. ``shared``: a file that a run read after it had written it itself, where runs at the same
-    time may be in each other's way. ``connects``: a run made a connection to a database of its own.
+    ``carried``: what one run left for another. ``database``: the same of a database in a file.
+    ``shared``: a file that a run read after it had written it itself, where runs at the same time may be
+    in each other's way. ``connects``: a run made a connection to a database of its own.
     """
 
     carried: Left | None = None
@@ -97,13 +97,13 @@ class Files:
 
     def listed(self, path: str, run: Reader) -> None:
         """Notes that a run asks what is in a folder."""
-        full = os.path.abspath(path)
+        full = str(Path(path).absolute())
         if not full.startswith((*_ON_DISK, *_UNDER)):
             self._carry(full, self._difference(full, run))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
         # Whether a log is there is asked by nobody; and what is in a new folder is as new as that.
-        is_new = not os.path.lexists(path) and os.path.dirname(path) not in self._made
+        is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
         self._writers[path] = run
@@ -139,7 +139,7 @@ class Files:
         there is none, or every run has a name of its own."""
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:
-            made_in[os.path.dirname(path)].append(path)
+            made_in[str(Path(path).parent)].append(path)
         for paths in made_in.values():
             makers = [self._made[path] for path in paths]
             if len(paths) > 1 and all(len(each) == 1 for each in makers):
@@ -152,8 +152,8 @@ def _absolute(path: str) -> str:
     """The path in full; empty for what is no file of the application's."""
     if not path or path.endswith(_OTHERS):
         return ""
-    full = os.path.abspath(path)
-    return "" if full.startswith((*_ON_DISK, *_UNDER)) or os.path.isdir(full) else full
+    full = Path(path).absolute()
+    return "" if str(full).startswith((*_ON_DISK, *_UNDER)) or full.is_dir() else str(full)
 
 
 def _of_uri(database: str) -> str:
@@ -165,17 +165,15 @@ def _of_uri(database: str) -> str:
 def _content_of(path: str) -> bytes:
     """What stands for what is in a folder, or in a file and in the log of a database that it is."""
     digest = blake2b(digest_size=16)
-    if os.path.isdir(path):
-        digest.update("\n".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape"))
-        return digest.digest()
-    for each in (path, f"{path}-wal"):
+    if Path(path).is_dir():
+        names = sorted(each.name for each in Path(path).iterdir())
+        return blake2b("\n".join(names).encode("utf-8", "surrogateescape")).digest()
+    for each in (Path(path), Path(f"{path}-wal")):
         try:
-            size = os.stat(each).st_size
-            if size > _LARGEST:
-                digest.update(f"{size} {os.stat(each).st_mtime_ns}".encode())
-                continue
-            with open(each, "rb") as file:
-                digest.update(b"there" + file.read())
+            known = each.stat()
+            is_large = known.st_size > _LARGEST
+            told = f"{known.st_size} {known.st_mtime_ns}".encode() if is_large else each.read_bytes()
+            digest.update(b"there" + told)
         except OSError:
             digest.update(b"none")
     return digest.digest()

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
-from .holdings import Holdings, Plain, is_collection
 from .files import Left
+from .holdings import Holdings, Plain, is_collection
 from .outside import Outside
 from .statements import Statements
 from .sticking import Sticking, keeps, sticking_in

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from .environment import Environment
@@ -76,7 +77,9 @@ class OutsideOfRun:
 
 def _path(given: object) -> str | None:
     """None for the number of a file that is open."""
-    return os.fsdecode(given) if isinstance(given, (str, bytes, os.PathLike)) else None
+    if isinstance(given, (str, bytes)):
+        return os.fsdecode(given)
+    return str(Path(str(given))) if isinstance(given, os.PathLike) else None
 
 
 def _ways(mode: object, flags: object) -> dict[str, bool]:

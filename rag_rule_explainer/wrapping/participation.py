@@ -173,6 +173,13 @@ class Participation:
     outside: Audited | None = None
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
+    def note_search(self, made: int) -> None:
+        """Notes that a search is made. Raises where so many are too many."""
+        for told in self.before_search:
+            told()
+        if self.bound is not None:
+            self.bound.check_retrievals(made)
+
     def use_tool(self, name: str | None) -> None:
         """Notes that a tool is called; None for one that is not to be named. Raises where it is one call
         too many."""

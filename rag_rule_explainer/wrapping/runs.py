@@ -21,8 +21,9 @@ from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .copying import described
 from .counting import deciding
+from .doubts import BASELINE, REORDERED, named
 from .exiting import exits_contained
-from .fidelity import BASELINE, REORDERED, Fidelity, named
+from .fidelity import Fidelity
 from .holdings import Holdings
 from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
@@ -114,9 +115,9 @@ class ApplicationRun(Generic[Item]):
 
         Raises BaselineFailed where the application raises.
         """
-        with self._alone.first_turn(), self._running_first():
-            with interrupts_kept() as interrupts, interrupts.passed_on():
-                return self.application.run(self._first_case(), None)
+        kept = interrupts_kept()
+        with self._alone.first_turn(), self._running_first(), kept as interrupts, interrupts.passed_on():
+            return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
         """The same through its async entry."""
@@ -350,9 +351,9 @@ class ApplicationRun(Generic[Item]):
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
         async with self._alone.aturn():
-            with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
-                with exits_contained():
-                    output = await self.application.arun(self._copied(), kept)
+            replaying = self._replaying(kept)
+            with self._alone.noticing(), replaying as run, self._failing(run), exits_contained():
+                output = await self.application.arun(self._copied(), kept)
         return self._checked(output, kept, run)
 
     @contextmanager

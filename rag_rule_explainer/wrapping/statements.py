@@ -1,4 +1,4 @@
-"""What the SQL that stands in an application's code says of tables: which are written and which are read."""
+"""Which tables the SQL that stands in an application's code writes, and which it reads."""
 
 import re
 from collections.abc import Iterable

@@ -88,12 +88,18 @@ def place_of(written: Written) -> Place:
     """Returns what is changed there; without a name, nothing that code could read by one."""
     target, node = written.target, written.node
     if isinstance(target, ast.Subscript):
-        return label_of(target.value), _key(target.slice)
+        return _place_at(target)
     if isinstance(node, ast.Call):
         return _place_of_call(node)
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
         # A call that changes it.
         return label_of(target.value), (ANY_KEY if target.attr in _KEYED else "")
+    return _place_at(target)
+
+
+def _place_at(target: ast.expr) -> Place:
+    if isinstance(target, ast.Subscript):
+        return label_of(target.value), _key(target.slice)
     return label_of(target), ""
 
 
@@ -165,9 +171,9 @@ def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
 
 def _for_the_last(tree: ast.AST) -> Iterable[int]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "-1":
-            yield id(node.value)
-        elif isinstance(node, ast.Attribute) and node.attr == "append":
+        if (isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "-1") or (
+            isinstance(node, ast.Attribute) and node.attr == "append"
+        ):
             yield id(node.value)
 
 
@@ -248,9 +254,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 def _by_key(tree: ast.AST) -> Iterable[int]:
     """The ids of the nodes whose entries are asked for or set by a key."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript):
-            yield id(node.value)
-        elif isinstance(node, ast.Attribute) and node.attr in _ASKING:
+        if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
             yield id(node.value)
         elif isinstance(node, ast.Compare):
             yield from (

@@ -8,8 +8,8 @@ shared, and calls that change a collection or a file. What only counts calls is 
 import ast
 from collections.abc import Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
-from typing import NamedTuple
 
 from .code import tree_of, users_functions
 from .holdings import Holdings
@@ -28,7 +28,8 @@ _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
 """Bases of what replays are served instead of, or what says the same to everybody."""
 
 
-class Written(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Written:
     """Where code writes to what runs share. ``target``: what it changes; ``node``: by what."""
 
     function: FunctionType
@@ -132,18 +133,20 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
         # Called here, or handed over to be called by another one: ``race(results.put)``.
         if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
             yield node
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        name = node.func.attr
-        if name in _TO_FILES:
-            yield ast.Attribute(ast.Name("a file"), name)
-        elif name == "setitem" and node.args:
-            yield ast.Attribute(node.args[0], name)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        modes = [each.value for each in node.args[1:2] if isinstance(each, ast.Constant)]
-        if node.func.id == "open" and any(set(str(mode)) & set("wax+") for mode in modes):
+    elif isinstance(node, ast.Call):
+        yield from _changed_by(node)
+
+
+def _changed_by(call: ast.Call) -> Iterator[ast.expr]:
+    name = label_of(call.func)
+    if isinstance(call.func, ast.Attribute) and name in _TO_FILES:
+        yield ast.Attribute(ast.Name("a file"), name)
+    elif name in {"setattr", "setitem"} and call.args:
+        yield ast.Attribute(call.args[0], "…")
+    elif isinstance(call.func, ast.Name) and name == "open":
+        modes = [each.value for each in call.args[1:2] if isinstance(each, ast.Constant)]
+        if any(set(str(mode)) & set("wax+") for mode in modes):
             yield ast.Attribute(ast.Name("a file"), "write")
-        elif node.func.id in {"setattr", "setitem"} and node.args:
-            yield ast.Attribute(node.args[0], "…")
 
 
 def _parts(target: ast.expr) -> Iterator[ast.expr]:

@@ -1,4 +1,4 @@
-"""What runs leave outside of their objects, in caches and to the background: true rules, or none proved."""
+"""What runs leave to others, outside of their objects or on them: true rules, or none proved."""
 
 import os
 from collections.abc import Generator
@@ -8,22 +8,23 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 
-from tests.integrations import leaving
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.leaving.parts import KEY, Leaving, said
+from tests.integrations.leaving.shapes import SHAPES, Shape, check
 
 
 @pytest.fixture(autouse=True)
 def environment() -> Generator[None, None, None]:
-    os.environ.pop(leaving.KEY, None)
+    os.environ.pop(KEY, None)
     yield
-    os.environ.pop(leaving.KEY, None)
+    os.environ.pop(KEY, None)
 
 
-def explainer_of(build: leaving.Leaving, **parameters: Any) -> Any:
+def explainer_of(build: Leaving, **parameters: Any) -> Any:
     retriever = Counting(documents=facts("abd"))
-    model = Telling(says=lambda messages: leaving.said(messages[0].text))
+    model = Telling(says=lambda messages: said(messages[0].text))
     answer = build(
         lambda question: [found.page_content for found in retriever.invoke(question)],
         lambda prompt: model.invoke(prompt).text,
@@ -31,6 +32,6 @@ def explainer_of(build: leaving.Leaving, **parameters: Any) -> Any:
     return RuleExplainer(RunnableLambda(answer), predicate=BAD, miner="exact", **parameters)
 
 
-@pytest.mark.parametrize("shape", leaving.SHAPES, ids=lambda shape: shape.name)
-def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: leaving.Shape) -> None:
-    leaving.check(shape, explainer_of(shape.build).explain("why?"))
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
+    check(shape, explainer_of(shape.build).explain("why?"))

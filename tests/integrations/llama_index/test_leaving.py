@@ -1,4 +1,4 @@
-"""What runs leave outside of their objects, in caches and to the background: true rules, or none proved."""
+"""What runs leave to others, outside of their objects or on them: true rules, or none proved."""
 
 import os
 from collections.abc import Generator
@@ -7,21 +7,22 @@ from typing import Any
 import pytest
 from llama_index_rag_rule_explainer import RuleExplainer
 
-from tests.integrations import leaving
 from tests.integrations.known import BAD
+from tests.integrations.leaving.parts import KEY, Leaving, said
+from tests.integrations.leaving.shapes import SHAPES, Shape, check
 from tests.integrations.llama_index.engines import retriever_of
 from tests.integrations.llama_index.models import Telling
 
 
 @pytest.fixture(autouse=True)
 def environment() -> Generator[None, None, None]:
-    os.environ.pop(leaving.KEY, None)
+    os.environ.pop(KEY, None)
     yield
-    os.environ.pop(leaving.KEY, None)
+    os.environ.pop(KEY, None)
 
 
-def explainer_of(build: leaving.Leaving, **parameters: Any) -> Any:
-    retriever, model = retriever_of(), Telling(says=leaving.said)
+def explainer_of(build: Leaving, **parameters: Any) -> Any:
+    retriever, model = retriever_of(), Telling(says=said)
     answer = build(
         lambda question: [found.text for found in retriever.retrieve(question)],
         lambda prompt: model.complete(prompt).text,
@@ -29,6 +30,6 @@ def explainer_of(build: leaving.Leaving, **parameters: Any) -> Any:
     return RuleExplainer(answer, predicate=BAD, miner="exact", **parameters)
 
 
-@pytest.mark.parametrize("shape", leaving.SHAPES, ids=lambda shape: shape.name)
-def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: leaving.Shape) -> None:
-    leaving.check(shape, explainer_of(shape.build).explain("why?"))
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
+    check(shape, explainer_of(shape.build).explain("why?"))
