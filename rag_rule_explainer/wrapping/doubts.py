@@ -21,8 +21,8 @@ OTHER_MODEL = (
     "another one may have written it. Call that one through the framework as well"
 )
 OTHER_WRITER = (
-    "in words that no model replied whose requests are seen, and that stand neither in the sources nor in "
-    "the code: another model may have written it, such as one in a thread of its own. Call that one "
+    "in words that no model replied whose requests are seen, and that stand neither in the sources nor "
+    "in the code: another model may have written it, such as one in a thread of its own. Call that one "
     "through the framework as well, in the thread of the run"
 )
 NO_REPLAY = (

@@ -1,10 +1,10 @@
-"""Applications that work in one thread alone: how their failure is recognised, and the way out."""
+"""Applications that work in one thread alone: how their failure is known, and the way out."""
 
 import re
 
 _CONNECTION = (
-    "its database connection works only in the thread in which it was made, and replays are made in threads "
-    "of their own. Connect inside the function that is explained, or with sqlite3.connect(..., "
+    "its database connection works only in the thread in which it was made, and replays are made in "
+    "threads of their own. Connect inside the function that is explained, or with sqlite3.connect(..., "
     "check_same_thread=False)"
 )
 _LOOP = (
@@ -12,8 +12,8 @@ _LOOP = (
     "asyncio.run() in the function that is explained, or give it an async function and await aexplain()"
 )
 _THREAD = (
-    "it works in one thread alone, and replays are made in threads of their own. Make what is bound to the "
-    "thread inside the function that is explained"
+    "it works in one thread alone, and replays are made in threads of their own. Make what is bound to "
+    "the thread inside the function that is explained"
 )
 _BOUND = (
     (r"SQLite objects created in a thread", _CONNECTION),
