@@ -10,22 +10,27 @@ from langchain_core.runnables.utils import Input, Output
 from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
-from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.wrapping.outputs import Explained, check_alone
 
 from .outputs import AnswerChunk, attached, last_chunk
 from .runnable import RuleExplainer
 
 
-def explained(chain: RunnableLike[Input, Output], **parameters: Any) -> Runnable[Input, Output]:
+def explained(
+    chain: RunnableLike[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
+) -> Runnable[Input, Output]:
     """The chain, whose outputs carry the rules they obey as ``rag_rules``, JSON-friendly.
 
     An AIMessage carries them in its ``response_metadata``; a dict or a graph's state under that key, and
     on its last AIMessage; a str is a ``str`` with the attribute ``.rag_rules``; anything else comes as an
-    ``Explained``. ``parameters``: as for ``RuleExplainer``, which may also be given itself.
+    ``Explained``. ``predicate`` and ``parameters``: as for ``RuleExplainer``, which may also be given
+    itself, by itself.
     """
     if isinstance(chain, RuleExplainer):
+        check_alone(predicate, parameters)
         return ExplainedChain(explainer=cast("RuleExplainer[Any, Any]", chain))
-    return ExplainedChain(explainer=RuleExplainer(chain, **parameters))
+    return ExplainedChain(explainer=RuleExplainer(chain, predicate, **parameters))
 
 
 class ExplainedChain(RunnableSerializable[Input, Output]):

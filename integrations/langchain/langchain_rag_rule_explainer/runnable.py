@@ -105,8 +105,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: RunnableLike[Input, Output],
-        *,
         predicate: PredicateLike | None = None,
+        *,
         omission_predicate: PredicateLike | None = None,
         question_of: QuestionOf = question_in,
         answer_of: AnswerOf = answer_in,

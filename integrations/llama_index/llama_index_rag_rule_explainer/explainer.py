@@ -95,8 +95,8 @@ class RuleExplainer:
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: Engine,
-        *,
         predicate: PredicateLike | None = None,
+        *,
         omission_predicate: PredicateLike | None = None,
         question_of: QuestionOf = question_in,
         answer_of: AnswerOf = answer_in,
