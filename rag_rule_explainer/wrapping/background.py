@@ -28,14 +28,14 @@ def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
-        tree = tree_of(function)
+        tree = tree_of(function.__code__)
         for call in () if tree is None else _unawaited(tree):
             begun |= {label_of(each) for each in ast.walk(call)}
             inside |= {id(each) for each in ast.walk(call)}
     names = _called_from(begun, functions)
     for each in writes_in(holdings) if begun else ():
         name = place_of(each)[0]
-        is_later = each.function.__name__ in names or id(each.node) in inside
+        is_later = each.code.co_name in names or id(each.node) in inside
         if is_later and name and is_read(holdings, name):
             yield name, each.told
 

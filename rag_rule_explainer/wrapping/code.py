@@ -17,13 +17,9 @@ def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
             yield held, held.thing
 
 
-def tree_of(function: FunctionType) -> ast.AST | None:
-    """Returns the syntax tree of a function; None where its source is not to be had."""
-    return _tree_of(function.__code__)
-
-
 @lru_cache(maxsize=512)
-def _tree_of(code: CodeType) -> ast.AST | None:
+def tree_of(code: CodeType) -> ast.AST | None:
+    """Returns the syntax tree of a function's code; None where its source is not to be had."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):  # of a lambda, the line may be no statement by itself

@@ -64,7 +64,7 @@ def _is_cached(thing: object, name: str) -> bool:
 def _kept_names(holdings: Holdings) -> Iterator[str]:
     """The names of what some function writes only if nothing is there yet."""
     for _, function in users_functions(holdings):
-        tree = tree_of(function)
+        tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):
             yield from _kept_by(node)
 

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from .environment import Environment
@@ -76,10 +76,10 @@ class OutsideOfRun:
 
 
 def _path(given: object) -> str | None:
-    """None for the number of a file that is open."""
+    """None for the number of a file that is open, and for what only stands for a path."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
-    return str(Path(str(given))) if isinstance(given, os.PathLike) else None
+    return str(given) if isinstance(given, PurePath) else None
 
 
 def _ways(mode: object, flags: object) -> dict[str, bool]:

@@ -136,7 +136,7 @@ def _sets_anew(written: Written) -> bool:
 
 def _is_read_before(written: Written, name: str) -> bool:
     """Whether the same function has read it by then, and found what an earlier run set."""
-    tree, line = tree_of(written.function), getattr(written.node, "lineno", 0)
+    tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
         isinstance(node, (ast.Name, ast.Attribute))
         and isinstance(node.ctx, ast.Load)
@@ -157,7 +157,7 @@ def _is_target(tree: ast.AST, read: ast.AST) -> bool:
 
 def _appends(written: Written) -> bool:
     """Whether every call of the function puts something at the end."""
-    tree, node = tree_of(written.function), written.node
+    tree, node = tree_of(written.code), written.node
     if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
         return False
     is_called = any(isinstance(each, ast.Call) and each.func is node for each in ast.walk(tree))
@@ -179,7 +179,7 @@ def _for_the_last(tree: ast.AST) -> Iterable[int]:
 
 def _is_certain(written: Written) -> bool:
     """Whether every call of the function comes by, or every branch sets the same."""
-    tree = tree_of(written.function)
+    tree = tree_of(written.code)
     place = place_of(written)
     body = _body_of(tree)
     line = getattr(written.node, "lineno", 0)
@@ -238,7 +238,7 @@ def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
 def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
     """Whether code names it only in such places, given by the ids of their nodes."""
     for _, function in users_functions(holdings):
-        tree, code = tree_of(function), function.__code__
+        tree, code = tree_of(function.__code__), function.__code__
         if tree is None:
             continue
         known, local = set(allowed(tree)), set(locals_of(code)) - set(code.co_cellvars)

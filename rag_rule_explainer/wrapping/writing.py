@@ -30,9 +30,11 @@ _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where code writes to what runs share. ``target``: what it changes; ``node``: by what."""
+    """Where code writes to what runs share. ``where``: the function, in words; ``target``: what it
+    changes; ``node``: by what."""
 
-    function: FunctionType
+    where: str
+    code: CodeType
     target: ast.expr
     node: ast.AST
     is_of_model: bool
@@ -45,7 +47,7 @@ class Written:
     @property
     def told(self) -> str:
         """Where, in words."""
-        return f"{named(self.function)} writes {ast.unparse(self.target)}"
+        return f"{self.where} writes {ast.unparse(self.target)}"
 
 
 def named(function: FunctionType) -> str:
@@ -70,7 +72,7 @@ def writes_in(holdings: Holdings) -> Iterator[Written]:
         if is_served or function.__name__ in _MAKING:
             continue
         for target, node in _writes(function, is_method=_is_method(holder, function)):
-            written = Written(function, target, node, held.is_of_model)
+            written = Written(named(function), function.__code__, target, node, held.is_of_model)
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
                 isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node)
             ):
@@ -92,7 +94,7 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 
 
 def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
-    tree = tree_of(function)
+    tree = tree_of(function.__code__)
     if tree is None:
         return
     code = function.__code__
