@@ -34,7 +34,15 @@ def explainer_of(build: Leaving, **parameters: Any) -> Any:
     return RuleExplainer(answer, predicate=BAD, miner="exact", **parameters)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize(
+    "shape",
+    # The other integration's tests ask them all.
+    [
+        *SHAPES[::3],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in SHAPES if each not in SHAPES[::3]),
+    ],
+    ids=lambda shape: shape.name,
+)
 def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
     check(shape, explainer_of(shape.build).explain("why?"))
 
