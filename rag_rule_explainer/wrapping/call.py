@@ -161,7 +161,7 @@ class Call(Generic[Item]):
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
         """What the explainer says when it is asked so about a baseline that was recorded."""
         sources, baseline = recorded
-        with kept(), self._judge_watched() as judge:
+        with kept(), self.run.muting(), self._judge_watched() as judge:
             return ask(
                 self.run.case.question,
                 sources,
@@ -177,7 +177,7 @@ class Call(Generic[Item]):
 
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
         sources, baseline = recorded
-        with self._judge_watched() as judge:
+        with self.run.muting(), self._judge_watched() as judge:
             async with self.events.told() as progress:
                 return await ask(
                     self.run.case.question,

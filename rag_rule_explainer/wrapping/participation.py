@@ -156,6 +156,7 @@ class Participation:
     far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
     ``outside``: is told of files and the environment; ``before_search``: each is called before a search.
+    ``muted``: what it prints is not shown.
     """
 
     gate: GoingOn
@@ -166,6 +167,7 @@ class Participation:
     tool_calls: int = 0
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
+    muted: bool = False
     made: list[str] = field(default_factory=list[str])
     bound: Bound | None = None
     refused: RagRuleError | None = None

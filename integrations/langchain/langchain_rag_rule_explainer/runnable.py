@@ -68,7 +68,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     regular expressions of what may differ between the baseline's model requests and those of a replay on
     all sources, such as a request number. ``replay_bound``: a replay may make so many times the
     baseline's model requests, tool calls, retrievals and steps; past that its answer is
-    unknown.
+    unknown. ``print_replays=True`` shows what replays print and warn of, too; else only the first run is
+    heard, and what goes to stderr or to a log.
 
     The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too. A ``max_concurrency`` in the
     config of a call takes the place of the limiter and of the usual ``concurrency``, and bounds what all
@@ -119,6 +120,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         trace_replays: bool = True,
         ignore: Sequence[str | re.Pattern[str]] = (),
         replay_bound: float | None = FACTOR,
+        print_replays: bool = False,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
@@ -139,6 +141,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             trace_replays,
             ignore,
             replay_bound,
+            print_replays,
         )
 
         def make(concurrency: int | None) -> Explainer:
@@ -358,6 +361,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def OutputType(self) -> Any:
         """``Explained``."""
         return Explained
+
+    @override
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+        """The application's."""
+        return self.application.get_input_schema(config)
 
     @property
     @override

@@ -1,9 +1,9 @@
 """``explained``: an engine that attaches the rules of its answers to its own responses."""
 
 import weakref
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -33,6 +33,32 @@ from .entries import Engine
 from .explainer import RuleExplainer
 from .streaming import AsyncPieces, Pieces
 from .workflows import ExplainedRun
+
+
+@overload
+def explained(
+    engine: BaseChatEngine, predicate: PredicateLike | None = None, **parameters: Any
+) -> "ExplainedChatEngine": ...
+
+
+@overload
+def explained(
+    engine: Workflow, predicate: PredicateLike | None = None, **parameters: Any
+) -> "ExplainedWorkflow": ...
+
+
+@overload
+def explained(
+    engine: BaseQueryEngine | Callable[..., Any],
+    predicate: PredicateLike | None = None,
+    **parameters: Any,
+) -> "ExplainedQueryEngine": ...
+
+
+@overload
+def explained(
+    engine: RuleExplainer, predicate: PredicateLike | None = None, **parameters: Any
+) -> Any: ...
 
 
 def explained(

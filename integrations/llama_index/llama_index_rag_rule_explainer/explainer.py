@@ -62,7 +62,8 @@ class RuleExplainer:
     ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
     a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
     the baseline's model requests, tool calls, retrievals and steps; past that its answer is
-    unknown.
+    unknown. ``print_replays=True`` shows what replays print and warn of, too; else only the first run is
+    heard, and what goes to stderr or to a log.
 
     The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
 
@@ -109,6 +110,7 @@ class RuleExplainer:
         trace_replays: bool = True,
         ignore: Sequence[str | re.Pattern[str]] = (),
         replay_bound: float | None = FACTOR,
+        print_replays: bool = False,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
@@ -130,6 +132,7 @@ class RuleExplainer:
             trace_replays,
             ignore,
             replay_bound,
+            print_replays,
         )
         self._explainer = Explainer(
             predicate=predicate,
