@@ -24,7 +24,7 @@ from rag_rule_explainer.wrapping.patching import Patches
 from .breakpoints import asked_a_human
 from .brought import as_documents
 from .finding import Found, documents_found, identify
-from .graphs import GraphStream, graph_in
+from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
 from .reading import plain, texts_in
 from .watching import Watch, watched_by
@@ -69,12 +69,14 @@ class LangChainApplication(Application[Found]):
     @override
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
         with _traced(case, kept) as config:
-            return self.runnable.invoke(case.given, config, **case.keywords)
+            output = self.runnable.invoke(case.given, config, **case.keywords)
+            return ended(self.runnable, config, output)
 
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
         with _traced(case, kept) as config:
-            return await self.runnable.ainvoke(case.given, config, **case.keywords)
+            output = await self.runnable.ainvoke(case.given, config, **case.keywords)
+            return await aended(self.runnable, config, output)
 
     @override
     def stream(self, case: Case) -> Iterator[Any]:

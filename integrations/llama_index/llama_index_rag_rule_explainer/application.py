@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
@@ -35,6 +35,7 @@ from .interception import interception
 from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
+from .standstills import Standstills, running
 from .watching import FAILED, Watch, watched_by
 
 SYNTHESIZED = (
@@ -66,6 +67,7 @@ class LlamaIndexApplication(Application[Found]):
     """See ``rag_rule_explainer.wrapping.application.Application``."""
 
     entry: Entry
+    standstills: Standstills = field(default_factory=Standstills)
 
     @property
     @override
@@ -101,7 +103,7 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        with _tagged(kept):
+        with _tagged(kept), running(self.standstills, is_replay=kept is not None):
             return await self.entry.arun(case.given)
 
     @override
@@ -111,7 +113,7 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     async def astream(self, case: Case) -> AsyncIterator[Any]:
-        with _tagged(None):
+        with _tagged(None), running(self.standstills, is_replay=False):
             async for piece in self.entry.astream(case.given):
                 yield piece
 
