@@ -223,7 +223,9 @@ class Inquiry:
         """
         fidelity = None if self.baseline is None else self.baseline.fidelity
         prober, bill = self._prober, self._prober.bill
-        if fidelity is None or fidelity.unchecked or prober.stop_reason or not bill.samples:
+        if fidelity is None or fidelity.doubt or not fidelity.is_comparable:
+            return
+        if prober.stop_reason or not bill.samples:
             return
 
         def begin() -> None:
@@ -361,8 +363,11 @@ class Inquiry:
     async def _note_the_doubt(self) -> None:
         """Whoever uses the store's answers later is to know what tells against them."""
         fidelity = None if self.baseline is None else self.baseline.fidelity
-        if self._bench.store is not None and fidelity is not None and fidelity.doubt:
-            noted = Judgement(Verdict.HOLDS, fidelity.doubt)
+        if self._bench.store is None or fidelity is None:
+            return
+        doubt = fidelity.unchecked if fidelity.is_comparable else fidelity.doubt
+        if doubt:
+            noted = Judgement(Verdict.HOLDS, doubt)
             await self._bench.store.put_judgement(_DOUBTS, self._fingerprinted(), noted)
 
     def _fingerprinted(self) -> tuple[str, tuple[str, ...]]:

@@ -75,6 +75,11 @@ class Fidelity(Protocol):
         ...
 
     @property
+    def is_comparable(self) -> bool:
+        """True iff replays can be compared with each other, be there a doubt or not."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """A text from which an equal course of requests can be told from another one; empty where the
         baseline's requests are not known."""

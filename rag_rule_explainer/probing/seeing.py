@@ -56,7 +56,7 @@ class Sight:
 
     def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
         everywhere = {stretch for text in constant for stretch in _stretches(_words(text))}
-        words = {source.id: _words(source.text) for source in sources}
+        words = self._words = {source.id: _words(source.text) for source in sources}
         stretches = {identity: _stretches(of) for identity, of in words.items()}
         owners = Counter(stretch for each in stretches.values() for stretch in each)
         self._own = {
@@ -89,10 +89,12 @@ class Sight:
         """Ids of sources that were not kept and whose text is in one of the requests all the same.
 
         Also of a source whose text is a part of another one's: unless that one was kept, nothing else
-        explains that all of it is there.
+        explains that all of it is there. Not of one that chunks that were kept make up together.
         """
         requests = tuple(requests)
         leaked = set(self.seen_in(requests).difference(kept))
+        if leaked and len(kept) > 1:
+            leaked = set(self.seen_in(requests, self._between(kept)).difference(kept))
         hidden = {
             identity: stretches
             for identity, (stretches, containers) in self._inside.items()
@@ -107,8 +109,17 @@ class Sight:
                 leaked.update(each for each, own in hidden.items() if own <= shown and not own <= written)
         return frozenset(leaked)
 
-    def seen_in(self, requests: Iterable[Request]) -> frozenset[str]:
-        """Ids of the recognisable sources, all or part of whose text is in one of the requests."""
+    def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
+        """The stretches that stand where one of these sources is shown right after another one."""
+        ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
+        starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
+        return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
+
+    def seen_in(
+        self, requests: Iterable[Request], but: frozenset[Stretch] = frozenset()
+    ) -> frozenset[str]:
+        """Ids of the recognisable sources, all or part of whose text is in one of the requests; ``but``:
+        stretches that do not count."""
         seen: set[str] = set()
         for request in requests:
             before = [reading_of(text) for text in request.written_before]
@@ -116,7 +127,7 @@ class Sight:
             spoken = [each.line for each in before]
             for text in readings(request.text):
                 read = reading_of(text)
-                shown, line = read.stretches - written, read.line
+                shown, line = read.stretches - written - but, read.line
                 seen.update(identity for identity, own in self._own.items() if not own.isdisjoint(shown))
                 seen.update(
                     identity

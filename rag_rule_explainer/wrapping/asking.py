@@ -79,8 +79,8 @@ class Asked(Generic[Item]):
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
-        if run is not None and run.bound is not None:
-            run.bound.check_retrievals(len(part.queries))
+        if run is not None:
+            run.note_search(len(part.queries))
         if isinstance(part, Recording):
             began, called_by = part.begin(), callers()
             try:

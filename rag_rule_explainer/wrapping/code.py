@@ -4,7 +4,8 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType
 
 from .holdings import Held, Holdings, is_of_user
 
@@ -16,9 +17,10 @@ def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
             yield held, held.thing
 
 
-def tree_of(function: FunctionType) -> ast.AST | None:
-    """Returns the syntax tree of a function; None where its source is not to be had."""
+@lru_cache(maxsize=512)
+def tree_of(code: CodeType) -> ast.AST | None:
+    """Returns the syntax tree of a function's code; None where its source is not to be had."""
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(function)))
+        return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):  # of a lambda, the line may be no statement by itself
         return None

@@ -44,18 +44,25 @@ def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], 
     counted = [each for each in _counted(before, after) if not is_meaningless(each.place)]
     if not counted:
         return None
-    functions = list(_running(after))
+    functions = [code for _, code in _running(after)]
     return next((each for each in counted if any(_reads(code, each.name) for code in functions)), None)
 
 
 def is_shown(holdings: Holdings, name: str) -> bool:
     """Returns True iff code that a run may call puts what has this name into a text as it is."""
-    return any(_reads(code, name, in_texts=True, decides=False) for code in _running(holdings))
+    return any(_reads(code, name, in_texts=True, decides=False) for _, code in _running(holdings))
 
 
 def is_read(holdings: Holdings, name: str) -> bool:
     """Returns True iff code that a run may call reads what has this name, be it to put it into a text."""
-    return any(_reads(code, name, in_texts=True) for code in _running(holdings))
+    return any(_reads(code, name, in_texts=True) for _, code in _running(holdings))
+
+
+def is_read_by_models(holdings: Holdings, name: str) -> bool:
+    """Returns True iff code of models of the user's own reads what has this name."""
+    return any(
+        held.is_of_model and _reads(code, name, in_texts=True) for held, code in _running(holdings)
+    )
 
 
 def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
@@ -102,17 +109,19 @@ def _place(holdings: Holdings, held: Held, name: str) -> str:
     return ".".join(reversed(names))
 
 
-def _running(holdings: Holdings) -> Iterator[CodeType]:
+def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
     """The code of the user's functions that a run may call: not methods that no code names, such as those
     that report statistics."""
     functions = list(users_functions(holdings))
     for held, function in functions:
         holder = None if held.holder is None else holdings.all[held.holder].thing
+        if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
+            continue  # of a dataclass, which makes what it has and asks for nothing
         if _is_for_others(holder, function) and not any(
             _reads(each.__code__, function.__name__) for _, each in functions
         ):
             continue
-        yield function.__code__
+        yield held, function.__code__
 
 
 def _is_for_others(holder: object, function: FunctionType) -> bool:

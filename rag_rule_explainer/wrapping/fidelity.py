@@ -4,8 +4,7 @@ A replay on all sources is compared with the baseline, request by request; and n
 may hold what another run made. Where an application keeps state of its own, one of the two fails.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import StateShared
@@ -14,49 +13,30 @@ from ..probing.seeing import Request, reading_of
 from ..sources import Source
 from ..verdicts import Answer
 from .carrying import Carried, MadeTexts, is_too_short
+from .conversations import Conversations
 from .counting import Counted
 from .courses import Course, Difference, difference
+from .doubts import (
+    BASELINE,
+    FEWEST_WORDS,
+    IGNORE,
+    NO_REPLAY,
+    NO_REQUESTS,
+    NOTHING_COMPARED,
+    OTHER_MODEL,
+    OTHER_WRITER,
+    SAMPLED,
+    SHORT_TEXTS,
+    named,
+    pattern_of,
+    told_of_a_failure,
+)
 from .exchanges import Exchange
+from .files import Left
 from .leftovers import Leftover
 from .participation import Participation, unusable
 from .repeated import Repeated
 from .volatile import Steady, years_in
-
-BASELINE = "the baseline"
-NOTHING_COMPARED = (
-    "fidelity not checked: nothing shows that a replay differs from the baseline in its sources alone, "
-    "since "
-)
-NO_REQUESTS = (
-    "no model reported what it was sent in the baseline. Call models through the framework, so that "
-    "their requests can be compared"
-)
-OTHER_MODEL = (
-    "the baseline's answer has few words of what the models replied whose requests are seen, or none, so "
-    "another one may have written it. Call that one through the framework as well"
-)
-NO_REPLAY = (
-    "the application was not replayed on all sources (check_repeatable=False, or a store that had all "
-    "answers)"
-)
-SHORT_TEXTS = (
-    "an answer or a model's reply has fewer than three words, so it is looked for in other runs' "
-    "requests only where it has two and the run says them as well: that nothing is carried over rests on "
-    "the comparison of the baseline with the replay on all sources"
-)
-REORDERED = (
-    "a model was shown the same documents in another order when the application was run again, as where "
-    "searches run side by side or find several with equal scores: rules say what holds in the orders "
-    "that came"
-)
-SAMPLED = (
-    "a model worded a reply otherwise when the application was run again, and requests after it were "
-    "others as well, so they could not be compared; a lower temperature makes them comparable"
-)
-_IGNORE = (
-    "Where the difference means nothing, such as a request number or something drawn at random, name it: "
-    "ignore=[r'request no\\. \\d+']; or seed what is drawn"
-)
 
 
 @dataclass(slots=True, eq=False)
@@ -64,21 +44,25 @@ class Fidelity:
     """Checks the replays of one baseline. Thread-safe.
 
     ``steady``: takes out of a request what may differ. ``making``: how a function that makes the
-    application anew is passed in this framework. ``compared``: whether a replay on all sources was
-    compared with the baseline, and was the same. ``reordered``: it was, but for the order of documents.
-    ``sampled``: a reply differed, so that what followed it could not all be compared. ``remembered``: a
-    replay on all sources sent its model what the baseline had made. ``doubt``: what was seen in a replay
-    that may have been carried over.
+    application anew is passed in this framework. ``lasting``: says what of one run lasts until the next
+    and may decide there. ``compared``: whether a replay on all sources was compared with the baseline,
+    and was the same. ``reordered``: it was, but for the order of documents. ``sampled``: a reply
+    differed, so that what followed it could not all be compared. ``failed``: how a replay on all sources
+    failed, if one did. ``remembered``: a replay on all sources sent its model what the baseline had made.
+    ``doubt``: what was seen in a replay that may have been carried over.
     """
 
     steady: Steady
     making: str = ""
+    lasting: Callable[[], Left | None] = lambda: None
     compared: bool = False
     reordered: bool = False
     first: Course | None = None
     _made: MadeTexts = field(default_factory=MadeTexts)
     _baseline_said: tuple[str, ...] = ()
+    _known: set[str] = field(default_factory=set[str])
     sampled: bool = False
+    failed: str = ""
     remembered: bool = False
     _queries: tuple[str, ...] = ()
     _sources: tuple[str, ...] = ()
@@ -88,6 +72,7 @@ class Fidelity:
     _answers_with_replies: bool = False
     _models_bear_on_answer: bool = False
     _repeated: Repeated = field(init=False)
+    _conversations: Conversations = field(default_factory=Conversations)
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)
@@ -110,8 +95,11 @@ class Fidelity:
         self.first = self._course(run)
         self._queries = self._queries_of(run)
         self._first_requests = tuple(each.request for each in exchanges)
+        self._take_conversations(BASELINE, exchanges)
         self._made.allow([*(each.request.text for each in exchanges), *given, *run.gate.queries])
+        constants = list(constants)
         self._made.allow_parts(constants)
+        self._known = {word for text in (*constants, *given) for word in reading_of(text).line.split()}
         self._baseline_said = tuple(_made_in(run, exchanges, answer))
         self._made.note(BASELINE, self._baseline_said, [each.request.text for each in exchanges])
         replies = [each.reply for each in exchanges if each.reply]
@@ -171,7 +159,7 @@ class Fidelity:
                 raise StateShared(
                     f"a date in a request to a model is of {', '.join(years_in(times))} in a replay on "
                     f"all sources and of {', '.join(years)} in {BASELINE}",
-                    f"{self._ways_out()}. {_IGNORE}",
+                    f"{self._ways_out()}. {IGNORE}",
                 )
 
     def _course(self, run: Participation) -> Course:
@@ -195,8 +183,27 @@ class Fidelity:
         if foreign is not None:
             raise self._answers_for(foreign, kept)
         self.note(run, kept, answer)
+        self._take_conversations(named(kept), exchanges)
+        self._check_models(exchanges, answer, served, kept)
         if carried:
             raise unusable(_may_hold(carried[0]), run.watch, passing=False)
+
+    def _take_conversations(self, run: str, exchanges: Sequence[Exchange]) -> None:
+        left = self._conversations.take(run, exchanges)
+        if left is not None and not self.steady.is_ignored(left.place):
+            self.doubt = self.doubt or self._goes_by(left)
+
+    def _check_models(
+        self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str], kept: Sequence[Source]
+    ) -> None:
+        """Takes a replay's answer that no model is known to have written, where the baseline's was."""
+        words = set(reading_of(answer.text).line.split()) - self._known
+        # Frameworks have some words of their own, such as "Empty Response".
+        is_known = len(words) < FEWEST_WORDS or _words_in_common(
+            answer, exchanges, [*served, " ".join(self._known)]
+        )
+        if self._models_bear_on_answer and not is_known and not self.doubt:
+            self.doubt = f"{NOTHING_COMPARED}{named(kept)} was answered {OTHER_WRITER}"
 
     def note(self, run: Participation, kept: Sequence[Source], answer: Answer | None = None) -> None:
         """Notes what a replay made, so that it is known in other runs' requests."""
@@ -212,7 +219,7 @@ class Fidelity:
         whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
         text = shortened(leftover.text, 100)
         seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
-        pattern = re.escape(text).replace("\\ ", " ")
+        pattern = pattern_of(text)
         ways_out = f"{self._ways_out()}. Where it always is in the prompt, name it: ignore=[{pattern!r}]"
         if leftover.held:
             held = f"the application keeps it since {BASELINE} in {leftover.held}"
@@ -226,7 +233,7 @@ class Fidelity:
         then claims rest on a doubt."""
         if counted is None or self.doubt:
             return
-        pattern = re.escape(counted.place)
+        pattern = pattern_of(counted.place)
         self.doubt = (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
@@ -240,7 +247,7 @@ class Fidelity:
             self.doubt = (
                 f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
                 f"go by what {BASELINE} retrieved. {self._ways_out()}. Where no answer depends on it, "
-                f"name it: ignore=[{re.escape(place)!r}]"
+                f"name it: ignore=[{pattern_of(place)!r}]"
             )
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
@@ -253,7 +260,7 @@ class Fidelity:
         raise StateShared(
             f"{named(kept)} was made twice, and request {found.number} to a model differs: {told}",
             f"{self._ways_out()}. Where runs at the same time are in each other's way, concurrency=1 is "
-            f"enough. {_IGNORE}",
+            f"enough. {IGNORE}",
         )
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
@@ -325,22 +332,35 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Why nobody knows whether replays are as the baseline; empty where they were compared."""
-        if self.doubt:
-            return self.doubt
-        if self.compared and not self._models_bear_on_answer:
-            return NOTHING_COMPARED + OTHER_MODEL
-        if self.compared and self.sampled:
-            return NOTHING_COMPARED + SAMPLED
-        if self.compared:
+        left = None if self.doubt else self.lasting()
+        if self.doubt or left is not None:
+            return self.doubt if left is None else self._goes_by(left)
+        if self.is_comparable:
             return ""
+        if self.compared:
+            return NOTHING_COMPARED + (SAMPLED if self._models_bear_on_answer else OTHER_MODEL)
+        if self.failed and (self.first is None or self.first.steps):
+            return told_of_a_failure(self.failed)
         why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
         return NOTHING_COMPARED + why
+
+    @property
+    def is_comparable(self) -> bool:
+        """True iff replays can be compared, be there a doubt or not."""
+        return self.compared and self._models_bear_on_answer and not self.sampled
+
+    def _goes_by(self, left: Left) -> str:
+        return (
+            f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
+            f"were given. {self._ways_out()}. Where no answer depends on it, name it: "
+            f"ignore=[{pattern_of(left.place)!r}]"
+        )
 
     def _differs(self, found: Difference) -> StateShared:
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.told, 600)}{self._writer(found)}",
-            f"{self._ways_out()}. {_IGNORE}",
+            f"{self._ways_out()}. {IGNORE}",
         )
 
     def _queries_of(self, run: Participation) -> tuple[str, ...]:
@@ -357,7 +377,7 @@ class Fidelity:
         return StateShared(
             f"a replay on all sources searched for {shortened(query, 200)!r}, where {BASELINE} searched "
             f"for {asked}, although all models said the same",
-            f"{self._ways_out()}. {_IGNORE}",
+            f"{self._ways_out()}. {IGNORE}",
         )
 
     def _writer(self, found: Difference) -> str:
@@ -414,10 +434,3 @@ def _may_hold(carried: Carried) -> str:
         f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
         "may be there by chance, or the application remembers it from run to run"
     )
-
-
-def named(kept: Sequence[Source]) -> str:
-    """Returns how a replay is called, in words."""
-    if not kept:
-        return "the replay on no sources"
-    return f"the replay on {shortened(', '.join(plain_id(source.id) for source in kept), 100)}"

@@ -45,12 +45,14 @@ class Held:
 
 
 class Holdings:
-    """What is reachable from an application now. ``complete``: nothing had to be left out."""
+    """What is reachable from an application now. ``complete``: nothing had to be left out. ``outer``: by
+    name, things that are not looked into, such as a client of a database."""
 
     def __init__(self, application: object) -> None:
         # What is looked at is kept alive: no other thing may come by its address.
         self.all: list[Held] = []
         self.complete = True
+        self.outer: dict[str, object] = {}
         self._places: dict[int, int] = {}
         self._waiting: deque[tuple[object, str, int | None]] = deque([(application, "", None)])
         while self._waiting:
@@ -134,6 +136,8 @@ class Holdings:
                 held.plain.append((inner, repr(cast("object", value))))
             elif _is_looked_into(value):
                 self._waiting.append((value, inner, place))
+            elif inner and value is not None and not held.is_of_model:
+                self.outer.setdefault(inner, value)
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):

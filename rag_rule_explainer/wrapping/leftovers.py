@@ -111,6 +111,8 @@ class Leftovers:
                 continue
             if explained is None:
                 explained = [_line(text) for source in kept for text in texts_of(source)]
+                # Chunks that overlap make up another one together.
+                explained.append(_line(" ".join(source.text for source in kept)))
                 explained += [_line(text) for text in (*self._given, *self.early, *made)]
             said = [
                 _line(text) for each in exchange.after for text in (each.reply or "", each.said or "")

@@ -12,6 +12,7 @@ from inspect import getattr_static
 
 from .code import tree_of, users_functions
 from .holdings import Held, Holdings, changed, is_collection
+from .writing import label_of
 
 
 def first_made(
@@ -63,7 +64,7 @@ def _is_cached(thing: object, name: str) -> bool:
 def _kept_names(holdings: Holdings) -> Iterator[str]:
     """The names of what some function writes only if nothing is there yet."""
     for _, function in users_functions(holdings):
-        tree = tree_of(function)
+        tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):
             yield from _kept_by(node)
 
@@ -76,10 +77,10 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
         yield from _written_in(node.body)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr == "setdefault":
-            yield _label(node.func.value)
+            yield label_of(node.func.value)
     elif isinstance(node, ast.Assign) and _goes_by_what_was(node.value):
         asked = set(_names_in(node.value))
-        yield from (name for name in map(_label, node.targets) if name in asked)
+        yield from (name for name in map(label_of, node.targets) if name in asked)
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
@@ -93,16 +94,12 @@ def _written_in(body: list[ast.stmt]) -> Iterator[str]:
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Assign):
-                yield from (_label(target) for target in node.targets if not isinstance(target, ast.Name))
-
-
-def _label(target: ast.AST) -> str:
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return getattr(target, "attr", "") or getattr(target, "id", "")
+                yield from (
+                    label_of(target) for target in node.targets if not isinstance(target, ast.Name)
+                )
 
 
 def _names_in(test: ast.AST) -> Iterator[str]:
     for node in ast.walk(test):
         if isinstance(node, (ast.Attribute, ast.Name)):
-            yield _label(node)
+            yield label_of(node)

@@ -65,6 +65,14 @@ class Watch(Protocol):
         ...
 
 
+class Audited(Protocol):
+    """What is told of the files and variables of the environment that one run uses."""
+
+    def take(self, event: str, given: tuple[Any, ...]) -> None:
+        """Takes an audit event of Python's."""
+        ...
+
+
 def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> UnusableReply:
     """The error for a run whose reply cannot count, with what its models had spent by then."""
     models = watch.models
@@ -147,6 +155,7 @@ class Participation:
     ``made``: texts that it made beside the replies of models, such as results of tools. ``bound``: how
     far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
+    ``outside``: is told of files and the environment; ``before_search``: each is called before a search.
     ``muted``: what it prints is not shown.
     """
 
@@ -163,6 +172,15 @@ class Participation:
     bound: Bound | None = None
     refused: RagRuleError | None = None
     shared: Shared | None = None
+    outside: Audited | None = None
+    before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    def note_search(self, made: int) -> None:
+        """Notes that a search is made. Raises where so many are too many."""
+        for told in self.before_search:
+            told()
+        if self.bound is not None:
+            self.bound.check_retrievals(made)
 
     def use_tool(self, name: str | None) -> None:
         """Notes that a tool is called; None for one that is not to be named. Raises where it is one call

@@ -2,7 +2,15 @@
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Collection,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
@@ -24,12 +32,16 @@ from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
 from .attributes import data_copy
+from .auditing import listen
 from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .copying import described
 from .counting import deciding
-from .fidelity import REORDERED, Fidelity, named
+from .doubts import BASELINE, REORDERED, named
+from .exiting import exits_contained
+from .fidelity import Fidelity
 from .holdings import Holdings
+from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
 from .marks import texts_of
 from .memos import first_made
@@ -70,9 +82,12 @@ class ApplicationRun(Generic[Item]):
         self._seconds: float | None = None
         self._has_looked = False
         self._leftovers = Leftovers(application.root, manner.steady)
-        self._alone = OneAtATime(application.root, written_by(self._leftovers.before))
+        listen()
+        self._lasting = Lasting(self._leftovers.before, manner.steady.is_ignored)
+        written = written_by(self._leftovers.before)
+        self._alone = OneAtATime(application.root, written, self._lasting.outside)
         self._first = self._baseline_participation()
-        self._fidelity = Fidelity(manner.steady, application.making)
+        self._fidelity = Fidelity(manner.steady, application.making, self._lasting.found)
 
     def anew(self) -> "ApplicationRun[Item]":
         """The same, as if nothing had been run."""
@@ -93,11 +108,14 @@ class ApplicationRun(Generic[Item]):
             lambda request: None if _has_retrieved(gate) else self._leftovers.early.append(request.text)
         )
         first.shared = self._alone.at_start
+        first.outside = self._lasting.outside.of_run(EVERYTHING, BASELINE, lambda: True)
         return first
 
     def _participation(self, gate: Recording[Item] | Serving[Item], state: State) -> Participation:
         watch = self.application.watch(accepts=self._manner.accepts)
-        return Participation(gate, watch, state, self._manner.stub_tools)
+        run = Participation(gate, watch, state, self._manner.stub_tools)
+        run.before_search.append(self._lasting.caches.note_search)
+        return run
 
     def _first_case(self) -> Case:
         """The user's own run is given what the user gave, and leaves there what it leaves."""
@@ -114,13 +132,15 @@ class ApplicationRun(Generic[Item]):
 
         Raises BaselineFailed where the application raises.
         """
-        with self._running_first(), interrupts_kept() as interrupts, interrupts.passed_on():
+        kept = interrupts_kept()
+        with self._alone.first_turn(), self._running_first(), kept as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
         """The same through its async entry."""
-        with self._running_first():
-            return await self.application.arun(self._first_case(), None)
+        async with self._alone.first_aturn():
+            with self._running_first():
+                return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
         """What the application retrieves; it is stopped where it would first show any of it to a model.
@@ -350,7 +370,8 @@ class ApplicationRun(Generic[Item]):
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
         async with self._alone.aturn():
-            with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
+            replaying = self._replaying(kept)
+            with self._alone.noticing(), replaying as run, self._failing(run), exits_contained():
                 output = await self.application.arun(self._copied(), kept)
         return self._checked(output, kept, run)
 
@@ -364,6 +385,8 @@ class ApplicationRun(Generic[Item]):
         run.traced = self._manner.trace_replays
         run.muted = not self._manner.print_replays
         run.bound = self._bound(run, kept)
+        sources = self._choice(kept)
+        run.outside = self._lasting.outside.of_run(sources, named(kept), lambda: self._alone.is_needed)
         maker, watch = named(kept), run.watch
         watch.exchanges.after_reply.append(
             lambda reply: self._fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
@@ -372,6 +395,11 @@ class ApplicationRun(Generic[Item]):
             # One that is left behind is muted until it ends.
             with self.muting(), self._looking(), self._joined(run):
                 yield run
+            self._lasting.look(self._holdings, sources)
+        except UnusableReply as failed:
+            if sources == EVERYTHING:
+                self._fidelity.failed = failed.reason
+            raise
         finally:
             # Also of a run that failed, another one is not to know anything.
             self._fidelity.note(run, kept)
@@ -388,12 +416,21 @@ class ApplicationRun(Generic[Item]):
             yield
             return
         self._has_looked = True
-        before = Holdings(self.application.root)
+        before = self._holdings()
         self._leftovers.look(before)
+        self._lasting.begin(before)
         yield
-        after = Holdings(self.application.root)
+        after = self._holdings()
         self._fidelity.find(first_made(self._leftovers.before, before, after, self._is_harmless))
         self._fidelity.count(deciding(before, after, self._manner.steady.is_ignored))
+
+    def _holdings(self) -> Holdings:
+        return Holdings(self.application.root)
+
+    def _choice(self, kept: Sequence[Source]) -> Hashable:
+        """What stands for these sources, where runs on the same ones may find what each other left."""
+        is_everything = self._conduct is not None and len(kept) == len(self._conduct.units)
+        return EVERYTHING if is_everything else tuple(source.id for source in kept)
 
     def _is_harmless(self, place: str, key: str) -> bool:
         """True iff the caller says so of a place, or each source has a value of its own there."""

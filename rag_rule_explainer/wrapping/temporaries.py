@@ -4,12 +4,15 @@ A workflow that puts an intermediate result on itself is right as long as one ru
 several, one reads what another one put there. So such an application is replayed one run at a time.
 """
 
+import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import anyio
 
+from .outside import Outside
 from .reaching import LEAVES, places, size_of
 
 _MOST = 2000
@@ -17,21 +20,48 @@ _MOST = 2000
 _DATA = (str, bytes, list, tuple, dict, set)
 
 
+class _Turns:
+    """The turns at one application, whichever question a run is about. ``lock``: for threads."""
+
+    def __init__(self, application: object) -> None:
+        self._application = application  # no other one may come by its address
+        self.lock = threading.RLock()
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
+
+    def on_loop(self) -> anyio.Lock:
+        """Returns the lock for runs on the running loop."""
+        return self._by_loop.setdefault(asyncio.get_running_loop(), anyio.Lock())
+
+
+_turns: WeakValueDictionary[int, _Turns] = WeakValueDictionary()
+_guard = threading.Lock()
+
+
+def _turns_of(application: object) -> _Turns:
+    with _guard:
+        known = _turns.get(id(application))
+        if known is None:
+            known = _turns[id(application)] = _Turns(application)
+        return known
+
+
 class OneAtATime:
     """Lets the replays of an application go on side by side, unless its code writes to what all of them
-    share, or the first of them left something there: then one at a time.
+    share, or the first of them left something there: then one at a time, and so are baselines, also where
+    several questions are asked at once.
 
-    ``written``: where its code does so, in words; empty where it does nowhere.
+    ``written``: where its code does so, in words; empty where it does nowhere. ``outside``: what the
+    runs leave outside of the application, which may need it as well.
     """
 
-    def __init__(self, application: object, written: str = "") -> None:
+    def __init__(self, application: object, written: str, outside: Outside) -> None:
         self.is_needed = bool(written)
-        self.written = written
+        self._written = written
+        self._outside = outside
         self._application = application
         self._noticed = False
         self.at_start = Shared(application)
-        self._lock = threading.Lock()
-        self._loop_lock = anyio.Lock()
+        self._turns = _turns_of(application)
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
@@ -50,22 +80,44 @@ class OneAtATime:
             self.is_needed = self.is_needed or left
 
     @contextmanager
+    def first_turn(self) -> Generator[None, None, None]:
+        """Around a baseline: ``turn``, but that it leaves what it sets."""
+        with self._turns.lock if self.is_needed else nullcontext():
+            yield
+
+    @asynccontextmanager
+    async def first_aturn(self) -> AsyncGenerator[None, None]:
+        """The same on a loop."""
+        async with self._turns.on_loop() if self.is_needed else nullcontext():
+            yield
+
+    @contextmanager
     def turn(self) -> Generator[None, None, None]:
         """Inside, no other replay goes on, where that is needed; for threads."""
-        if not self.is_needed:
+        if not self._begins_alone():
             yield
             return
-        with self._lock:
+        with self._turns.lock, self._outside.environment.as_before():
             yield
 
     @asynccontextmanager
     async def aturn(self) -> AsyncGenerator[None, None]:
         """The same on a loop."""
-        if not self.is_needed:
+        if not self._begins_alone():
             yield
             return
-        async with self._loop_lock:
-            yield
+        async with self._turns.on_loop():
+            with self._outside.environment.as_before():
+                yield
+
+    def _begins_alone(self) -> bool:
+        self.is_needed = self.is_needed or bool(self._outside.shared)
+        return self.is_needed
+
+    @property
+    def written(self) -> str:
+        """What runs write that they share, in words; empty for nothing."""
+        return self._written or self._outside.shared
 
 
 Marks = dict[tuple[int, str], int]

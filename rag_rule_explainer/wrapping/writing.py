@@ -7,6 +7,8 @@ shared, and calls that change a collection or a file. What only counts calls is 
 
 import ast
 from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
 
 from .code import tree_of, users_functions
@@ -16,7 +18,8 @@ _CHANGING = frozenset(
     {
         *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "remove", "discard"),
         *("pop", "popleft", "popitem", "clear", "put", "put_nowait", "write", "writelines", "execute"),
-        *("executemany", "dump", "__setitem__", "__setattr__"),
+        *("executemany", "dump", "__setitem__", "__setattr__", "__delitem__", "sort", "reverse"),
+        *("set", "hset", "incr", "rpush", "lpush", "sadd", "upsert"),
     }
 )
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
@@ -25,18 +28,60 @@ _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
 """Bases of what replays are served instead of, or what says the same to everybody."""
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where code writes to what runs share. ``where``: the function, in words; ``target``: what it
+    changes; ``node``: by what."""
+
+    where: str
+    code: CodeType
+    target: ast.expr
+    node: ast.AST
+    is_of_model: bool
+
+    @property
+    def counts_for_a_model(self) -> bool:
+        """Whether a model counts here how often it was asked, whatever it was asked."""
+        return self.is_of_model and not isinstance(self.target, ast.Subscript)
+
+    @property
+    def told(self) -> str:
+        """Where, in words."""
+        return f"{self.where} writes {ast.unparse(self.target)}"
+
+
+def named(function: FunctionType) -> str:
+    """Returns how a function of the user's is called, in words."""
+    return f"{function.__qualname__.replace('<locals>.', '')}()"
+
+
 def written_by(holdings: Holdings) -> str:
     """Returns where the user's code writes to what runs share, in words; empty where it does not."""
+    return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
+
+
+def writes_in(holdings: Holdings) -> Iterator[Written]:
+    """Yields where the user's code writes to what runs share, but for what only counts calls.
+
+    Also where the user's own model does, which keeps books of its own.
+    """
     for held, function in users_functions(holdings):
         holder = None if held.holder is None else holdings.all[held.holder].thing
         kind = holder if isinstance(holder, type) else type(holder)
         is_served = bool(_SERVED & {each.__name__ for each in kind.__mro__})
-        if held.is_of_model or is_served or function.__name__ in _MAKING:
+        if is_served or function.__name__ in _MAKING:
             continue
-        found = next(_writes(function, is_method=_is_method(holder, function)), "")
-        if found:
-            return f"{function.__qualname__.replace('<locals>.', '')}() writes {found}"
-    return ""
+        for target, node in _writes(function, is_method=_is_method(holder, function)):
+            written = Written(named(function), function.__code__, target, node, held.is_of_model)
+            if not (_only_counts(node) and not written.counts_for_a_model) and not (
+                isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node)
+            ):
+                yield written
+
+
+def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute) -> bool:
+    """Whether what is changed is a variable of the context, of which every run has one."""
+    return isinstance(holdings.outer.get(label_of(changing.value)), ContextVar)
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
@@ -48,26 +93,26 @@ def _is_method(holder: object, function: FunctionType) -> bool:
     return any(each is function or getattr(each, "fget", None) is function for each in defined)
 
 
-def _writes(function: FunctionType, *, is_method: bool) -> Iterator[str]:
-    tree = tree_of(function)
+def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
+    tree = tree_of(function.__code__)
     if tree is None:
         return
     code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
-    own = set(_locals_of(code)) - {first}
-    named = {name for node in ast.walk(tree) for name in _declared(node)}
+    own = set(locals_of(code)) - {first}
+    declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):
         for target in _targets(node):
             root = _root(target)
             if isinstance(target, ast.Name):
-                if target.id in named and not _only_counts(node):
-                    yield target.id
-            elif root and root not in own and not _only_counts(node):
-                yield ast.unparse(target)
+                if target.id in declared:
+                    yield target, node
+            elif root and root not in own:
+                yield target, node
 
 
-def _locals_of(code: CodeType) -> Iterator[str]:
-    """The names that a call of it makes anew."""
+def locals_of(code: CodeType) -> Iterator[str]:
+    """Yields the names that a call of it makes anew."""
     yield from (*code.co_varnames, *code.co_cellvars)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -86,18 +131,24 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
         yield node.target
     elif isinstance(node, ast.Delete):
         yield from node.targets
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        holder, name = node.func.value, node.func.attr
-        if name in _CHANGING and isinstance(holder, (ast.Name, ast.Attribute, ast.Subscript)):
-            yield ast.Attribute(holder, name)
-        elif name in _TO_FILES:
-            yield ast.Attribute(ast.Name("a file"), name)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        modes = [each.value for each in node.args[1:2] if isinstance(each, ast.Constant)]
-        if node.func.id == "open" and any(set(str(mode)) & set("wax+") for mode in modes):
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _CHANGING:
+        # Called here, or handed over to be called by another one: ``race(results.put)``.
+        if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
+            yield node
+    elif isinstance(node, ast.Call):
+        yield from _changed_by(node)
+
+
+def _changed_by(call: ast.Call) -> Iterator[ast.expr]:
+    name = label_of(call.func)
+    if isinstance(call.func, ast.Attribute) and name in _TO_FILES:
+        yield ast.Attribute(ast.Name("a file"), name)
+    elif name in {"setattr", "setitem"} and call.args:
+        yield ast.Attribute(call.args[0], "…")
+    elif isinstance(call.func, ast.Name) and name == "open":
+        modes = [each.value for each in call.args[1:2] if isinstance(each, ast.Constant)]
+        if any(set(str(mode)) & set("wax+") for mode in modes):
             yield ast.Attribute(ast.Name("a file"), "write")
-        elif node.func.id == "setattr" and node.args:
-            yield ast.Attribute(node.args[0], "…")
 
 
 def _parts(target: ast.expr) -> Iterator[ast.expr]:
@@ -106,6 +157,13 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
             yield from _parts(each)
     else:
         yield target.value if isinstance(target, ast.Starred) else target
+
+
+def label_of(node: ast.AST) -> str:
+    """Returns the name under which code reads what it is or is an entry of: of ``self.x["y"]``, x."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return getattr(node, "attr", "") or getattr(node, "id", "")
 
 
 def _root(target: ast.expr) -> str:

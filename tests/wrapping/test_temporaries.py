@@ -6,6 +6,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from rag_rule_explainer.wrapping.outside import Outside
 from rag_rule_explainer.wrapping.temporaries import OneAtATime
 
 
@@ -32,7 +33,7 @@ class Pipeline:
 
 
 def noticed(application: object, run: Callable[[], object]) -> bool:
-    alone = OneAtATime(application)
+    alone = OneAtATime(application, "", Outside())
     run()  # the baseline
     with alone.noticing():
         run()

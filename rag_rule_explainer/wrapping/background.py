@@ -1,0 +1,76 @@
+"""Threads and tasks that a run begins and nobody waits for, which write to what runs share.
+
+They may write when another run goes on, one at a time or not, and no look at a run's end tells.
+"""
+
+import ast
+from collections.abc import Iterator
+from types import FunctionType
+
+from .code import tree_of, users_functions
+from .counting import is_read
+from .holdings import Holdings, names_in
+from .sticking import place_of
+from .writing import label_of, writes_in
+
+_BEGINNING = frozenset(
+    {
+        *("submit", "create_task", "ensure_future", "run_in_executor", "call_later", "call_soon"),
+        *("call_soon_threadsafe", "run_coroutine_threadsafe", "add_task", "apply_async", "map_async"),
+        *("start_new_thread", "add_done_callback", "start_soon"),
+    }
+)
+_MADE = frozenset({"Thread", "Timer"})
+
+
+def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
+    """Yields what is written so and read by the code: the name of it, and where, in words."""
+    begun, inside = set[str](), set[int]()
+    functions = {function.__name__: function for _, function in users_functions(holdings)}
+    for function in functions.values():
+        tree = tree_of(function.__code__)
+        for call in () if tree is None else _unawaited(tree):
+            begun |= {label_of(each) for each in ast.walk(call)}
+            inside |= {id(each) for each in ast.walk(call)}
+    names = _called_from(begun, functions)
+    for each in writes_in(holdings) if begun else ():
+        name = place_of(each)[0]
+        is_later = each.code.co_name in names or id(each.node) in inside
+        if is_later and name and is_read(holdings, name):
+            yield name, each.told
+
+
+def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls that begin something which nobody waits for."""
+    waited = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.With, ast.AsyncWith))
+        for inner in ast.walk(node)
+        if label_of(getattr(getattr(inner, "func", None), "value", inner))
+        in {label_of(item.optional_vars) for item in node.items if item.optional_vars is not None}
+    }
+    joins = any(isinstance(node, ast.Attribute) and node.attr == "join" for node in ast.walk(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and label_of(node.func) in _MADE and not joins:
+            yield node
+        elif isinstance(node, (ast.Expr, ast.Lambda)):
+            call = node.value if isinstance(node, ast.Expr) else node.body
+            if (
+                isinstance(call, ast.Call)
+                and label_of(call.func) in _BEGINNING
+                and id(call) not in waited
+            ):
+                yield call
+
+
+def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str]:
+    """These functions, and what they call by name."""
+    names, waiting = set[str](), [each for each in begun if each in functions]
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            code = functions[name].__code__
+            waiting += [each for each in {*names_in(code), *code.co_freevars} if each in functions]
+    return names

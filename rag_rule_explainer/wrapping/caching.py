@@ -1,0 +1,82 @@
+"""Functions of the user's whose results are kept, such as by functools.lru_cache, beyond a run.
+
+That is right where a result depends on the arguments alone. It does not where the function searches, or
+goes by what a run writes.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType, FrameType, FunctionType
+
+from .code import users_functions
+from .holdings import Held, Holdings, is_of_user, names_in
+from .sticking import place_of
+from .writing import named, writes_in
+
+_LRU = type(lru_cache(len))
+_MARKS = ("cache", "lru", "memo")
+_DEEPEST = 400
+"""Frames that are looked through."""
+
+
+@dataclass(slots=True, eq=False)
+class Caches:
+    """Knows which functions these are. ``searched``: one that searched, in words; empty for none."""
+
+    searched: str = ""
+    _functions: dict[CodeType, FunctionType] = field(default_factory=dict[CodeType, FunctionType])
+
+    @classmethod
+    def among(cls, holdings: Holdings) -> "Caches":
+        """Returns those that an application holds."""
+        functions = [_function_of(each) for each in holdings.all]
+        return cls(_functions={each.__code__: each for each in functions if each is not None})
+
+    def note_search(self) -> None:
+        """Notes that a search is made. To be called below it."""
+        if not self._functions or self.searched:
+            return
+        frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        for _ in range(_DEEPEST):
+            if frame is None:
+                return
+            function = self._functions.get(frame.f_code)
+            if function is not None:
+                self.searched = named(function)
+                return
+            frame = frame.f_back
+
+    def going_by_what_is_written(self, holdings: Holdings) -> Iterator[tuple[str, str]]:
+        """Yields functions that read what runs write, in words, and the names of that."""
+        written = {name for each in writes_in(holdings) if (name := place_of(each)[0])}
+        functions = {function.__name__: function for _, function in users_functions(holdings)}
+        for function in self._functions.values() if written else ():
+            for name in sorted(_read_by(function, functions) & written):
+                yield named(function), name
+
+
+def _function_of(held: Held) -> FunctionType | None:
+    inner = getattr(held.thing, "__dict__", {}).get("__wrapped__")
+    if not isinstance(inner, FunctionType) or not is_of_user(inner):
+        return None
+    thing, kind = held.thing, type(held.thing)
+    made_by = thing.__code__.co_filename if isinstance(thing, FunctionType) else kind.__name__
+    told = f"{kind.__module__} {made_by}".lower()
+    is_cache = kind is _LRU or hasattr(thing, "cache_clear") or any(each in told for each in _MARKS)
+    return inner if is_cache else None
+
+
+def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[str]:
+    """The names that it, and what it calls by name, reads."""
+    names, waiting, seen = set[str](), [function], set[CodeType]()
+    while waiting:
+        code = waiting.pop().__code__
+        if code in seen:
+            continue
+        seen.add(code)
+        own = {*names_in(code), *code.co_freevars}
+        names |= own
+        waiting += [functions[each] for each in own & functions.keys()]
+    return names

@@ -1,0 +1,179 @@
+"""Files that one run leaves and another one goes by.
+
+A run that reads what it has just written itself is as good as alone. One that reads what a run on other
+sources wrote, or finds a file otherwise than that one did, goes by more than its own sources.
+"""
+
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+_LARGEST = 1_000_000
+"""Bytes; of a larger file, its size and time stand for what is in it."""
+_OTHERS = (".py", ".pyc", ".so", ".pyi")
+_ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
+_UNDER = ("/proc", "/dev", "/sys")
+
+
+class Left(NamedTuple):
+    """What one run left and another one may go by. ``place``: its name; ``told``: where, in words."""
+
+    place: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A run. ``sources``: those that it is on; runs on the same ones may find what each other left.
+    ``name``: in words."""
+
+    number: int
+    sources: Hashable
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Files:
+    """Knows which run wrote and read which file.
+
+    ``carried``: what one run left for another. ``database``: the same of a database in a file.
+    ``shared``: a file that a run read after it had written it itself, where runs at the same time may be
+    in each other's way. ``connects``: a run made a connection to a database of its own.
+    """
+
+    carried: Left | None = None
+    database: Left | None = None
+    shared: str = ""
+    connects: bool = False
+    _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
+    _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
+        default_factory=lambda: defaultdict[str, dict[Hashable, tuple[bytes, str]]](dict)
+    )
+    _made: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
+
+    def opened(
+        self, path: str, run: Reader, *, reads: bool, writes: bool, whole: bool, adds: bool = False
+    ) -> None:
+        """Notes that a run is about to open a file. ``whole``: it empties it first; ``adds``: it writes
+        at its end."""
+        path = _absolute(path)
+        if not path:
+            return
+        if whole or (writes and not os.path.lexists(path)):
+            self._own.add((run.number, path))
+        if reads:
+            self._read(path, run)
+        if writes:
+            self._writes(path, run, adds=adds)
+
+    def removed(self, path: str, run: Reader) -> None:
+        """Notes that a run is about to remove a file."""
+        path = _absolute(path)
+        if path and self._made.get(path) != {run.number}:
+            self._made[path].add(run.number)
+            self._writers[path] = run
+        elif path:
+            del self._made[path]
+
+    def moved(self, source: str, target: str, run: Reader) -> None:
+        """Notes that a run is about to put a file in the place of another one."""
+        self.removed(source, run)
+        self.opened(target, run, reads=False, writes=True, whole=True)
+
+    def connected(self, path: str, run: Reader) -> None:
+        """Notes that a run is about to connect to a database in a file."""
+        self.connects = True
+        path = _absolute(_of_uri(path))
+        if path:
+            told = self._difference(path, run)
+            self.database = self.database or (Left(path, told) if told else None)
+
+    def listed(self, path: str, run: Reader) -> None:
+        """Notes that a run asks what is in a folder."""
+        full = str(Path(path).absolute())
+        if not full.startswith((*_ON_DISK, *_UNDER)):
+            self._carry(full, self._difference(full, run))
+
+    def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
+        # Whether a log is there is asked by nobody; and what is in a new folder is as new as that.
+        is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
+        if path in self._made or (is_new and not adds):
+            self._made[path].add(run.number)
+        self._writers[path] = run
+
+    def _read(self, path: str, run: Reader) -> None:
+        writer = self._writers.get(path)
+        if (run.number, path) in self._own:
+            self.shared = self.shared or path
+            if writer is not None and writer.number != run.number:
+                self._carry(
+                    path, f"{path!r}, which {run.name} had written, was written by {writer.name} too"
+                )
+            return
+        if writer is not None and writer.sources != run.sources:
+            self._carry(path, f"{path!r} was written by {writer.name} and read by {run.name}")
+        else:
+            self._carry(path, self._difference(path, run))
+
+    def _difference(self, path: str, run: Reader) -> str:
+        content, known = _content_of(path), self._found[path]
+        for sources, (found, name) in known.items():
+            if sources != run.sources and found != content:
+                return f"{path!r} was not the same when {name} and {run.name} read it"
+        known.setdefault(run.sources, (content, run.name))
+        return ""
+
+    def _carry(self, path: str, told: str) -> None:
+        if told and self.carried is None:
+            self.carried = Left(path, told)
+
+    def left(self) -> str:
+        """Returns a file that a run made or removed under a name that others may ask for; empty where
+        there is none, or every run has a name of its own."""
+        made_in = defaultdict[str, list[str]](list)
+        for path in self._made:
+            made_in[str(Path(path).parent)].append(path)
+        for paths in made_in.values():
+            makers = [self._made[path] for path in paths]
+            if len(paths) > 1 and all(len(each) == 1 for each in makers):
+                continue
+            return paths[0]
+        return ""
+
+
+def _absolute(path: str) -> str:
+    """The path in full; empty for what is no file of the application's."""
+    if not path or path.endswith(_OTHERS):
+        return ""
+    full = Path(path).absolute()
+    return "" if str(full).startswith((*_ON_DISK, *_UNDER)) or full.is_dir() else str(full)
+
+
+def _of_uri(database: str) -> str:
+    if database in {"", ":memory:"} or "mode=memory" in database:
+        return ""
+    return unquote(urlsplit(database).path) if database.startswith("file:") else database
+
+
+def _content_of(path: str) -> bytes:
+    """What stands for what is in a folder, or in a file and in the log of a database that it is."""
+    digest = blake2b(digest_size=16)
+    if Path(path).is_dir():
+        names = sorted(each.name for each in Path(path).iterdir())
+        return blake2b("\n".join(names).encode("utf-8", "surrogateescape")).digest()
+    for each in (Path(path), Path(f"{path}-wal")):
+        try:
+            known = each.stat()
+            is_large = known.st_size > _LARGEST
+            told = f"{known.st_size} {known.st_mtime_ns}".encode() if is_large else each.read_bytes()
+            digest.update(b"there" + told)
+        except OSError:
+            digest.update(b"none")
+    return digest.digest()

@@ -1,0 +1,264 @@
+"""What a run may leave for the next one, as the code tells: what is changed, and not set anew each time.
+
+``self.mode = "calm"`` under an ``if``, or ``seen.append(title)``: a later run finds it there, unless some
+code sets the same thing whatever happens, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from .code import tree_of, users_functions
+from .counting import is_read, is_read_by_models
+from .holdings import Holdings
+from .writing import Written, label_of, locals_of, writes_in
+
+_PASSING = frozenset(
+    {
+        *("queue", "threading", "thread", "asyncio", "concurrent", "contextvars", "logging", "random"),
+        *("sqlite3", "re", "io", "builtins", "collections", "anyio", "multiprocessing"),
+    }
+)
+Place = tuple[str, str]
+"""How what is changed is called, and the key of one of its entries; without one, all of it is meant."""
+
+ANY_KEY = "…"
+"""The key of an entry that is computed."""
+
+_KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
+"""Methods that change one entry, by its key; of a set, an entry is its own key."""
+_ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
+
+
+@dataclass(slots=True)
+class Sticking:
+    """Something that stays. ``written``: where it is changed; ``keyed``: only entries of it are changed
+    and asked for, each by its key; ``changes``: what is called does not read only."""
+
+    name: str
+    written: Written
+    keyed: bool = True
+    changes: bool = False
+
+
+def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking]:
+    """Returns what a run changes, the code reads, and no run sets anew.
+
+    ``of_models``: that of models of the user's own, rather than that of all other code.
+    """
+    changes = defaultdict[Place, list[Written]](list)
+    anew: set[Place] = set()
+    for each in writes_in(holdings):
+        if each.is_of_model is not of_models:
+            continue
+        place = place_of(each)
+        is_anew = _sets_anew(each) or (_appends(each) and _is_asked_for_its_last(holdings, place[0]))
+        (anew.add(place) if is_anew else changes[place].append(each))
+    found: dict[str, Sticking] = {}
+    for (name, key), all_writes in changes.items():
+        if not name or {(name, ""), (name, key)} & anew:
+            continue
+        if not (is_read_by_models if of_models else is_read)(holdings, name):
+            continue
+        sticking = found.setdefault(name, Sticking(name, all_writes[0]))
+        sticking.changes = sticking.changes or any(map(_surely_changes, all_writes))
+        sticking.keyed = sticking.keyed and key == ANY_KEY
+    for each in found.values():
+        each.keyed = each.keyed and _is_asked_by_key(holdings, each.name)
+    return list(found.values())
+
+
+def _surely_changes(written: Written) -> bool:
+    """A statement that is executed may read only."""
+    node = written.node
+    return not isinstance(node, ast.Attribute) or node.attr not in {"execute", "executemany"}
+
+
+def keeps(thing: object) -> bool:
+    """Returns True iff a thing that is not looked into keeps what it is given, other than a queue, a lock
+    or a file does, which are empty or only written after a run."""
+    kind = type(thing)
+    return (
+        kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
+    )
+
+
+def place_of(written: Written) -> Place:
+    """Returns what is changed there; without a name, nothing that code could read by one."""
+    target, node = written.target, written.node
+    if isinstance(target, ast.Subscript):
+        return _place_at(target)
+    if isinstance(node, ast.Call):
+        return _place_of_call(node)
+    if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
+        # A call that changes it.
+        return label_of(target.value), (ANY_KEY if target.attr in _KEYED else "")
+    return _place_at(target)
+
+
+def _place_at(target: ast.expr) -> Place:
+    if isinstance(target, ast.Subscript):
+        return label_of(target.value), _key(target.slice)
+    return label_of(target), ""
+
+
+def _place_of_call(call: ast.Call) -> Place:
+    """Of ``setattr(app, "mode", made)``: mode. Nothing for what writes to a file."""
+    name = label_of(call.func)
+    if name not in {"setattr", "setitem"} or len(call.args) < 2:
+        return "", ""
+    if name == "setitem":
+        return label_of(call.args[0]), _key(call.args[1])
+    known = call.args[1]
+    return (str(known.value), "") if isinstance(known, ast.Constant) else ("", "")
+
+
+def _key(slice_: ast.expr) -> str:
+    if isinstance(slice_, ast.Constant):
+        return repr(slice_.value)
+    return "" if isinstance(slice_, ast.Slice) else ANY_KEY
+
+
+def _sets_anew(written: Written) -> bool:
+    """Whether it is set, whatever happens, to what does not come from what it was."""
+    node, target = written.node, written.target
+    if isinstance(node, ast.Attribute):
+        return node.attr == "clear" and _is_certain(written)
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+        return False
+    if isinstance(target, ast.Subscript) and _key(target.slice) == ANY_KEY:
+        return False
+    name, _ = place_of(written)
+    is_from_itself = any(label_of(each) == name for each in ast.walk(node.value))
+    return not is_from_itself and _is_certain(written) and not _is_read_before(written, name)
+
+
+def _is_read_before(written: Written, name: str) -> bool:
+    """Whether the same function has read it by then, and found what an earlier run set."""
+    tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
+    return tree is not None and any(
+        isinstance(node, (ast.Name, ast.Attribute))
+        and isinstance(node.ctx, ast.Load)
+        and label_of(node) == name
+        and node.lineno < line
+        and not _is_target(tree, node)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_target(tree: ast.AST, read: ast.AST) -> bool:
+    """Whether it is only read to set an entry of it."""
+    return any(
+        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
+        for node in ast.walk(tree)
+    )
+
+
+def _appends(written: Written) -> bool:
+    """Whether every call of the function puts something at the end."""
+    tree, node = tree_of(written.code), written.node
+    if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
+        return False
+    is_called = any(isinstance(each, ast.Call) and each.func is node for each in ast.walk(tree))
+    return is_called and _is_certain(written)
+
+
+def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
+    """Whether code asks for nothing of it but what was put there last."""
+    return _all_reads(holdings, name, _for_the_last)
+
+
+def _for_the_last(tree: ast.AST) -> Iterable[int]:
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "-1") or (
+            isinstance(node, ast.Attribute) and node.attr == "append"
+        ):
+            yield id(node.value)
+
+
+def _is_certain(written: Written) -> bool:
+    """Whether every call of the function comes by, or every branch sets the same."""
+    tree = tree_of(written.code)
+    place = place_of(written)
+    body = _body_of(tree)
+    line = getattr(written.node, "lineno", 0)
+    return any(
+        getattr(node, "lineno", -1) == line or place in _set_in(node)
+        for statement in body
+        for node in _certain_in(statement)
+    )
+
+
+def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
+    statements = tree.body if isinstance(tree, ast.Module) else []
+    first = statements[0] if statements else None
+    return first.body if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef)) else statements
+
+
+def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements in it that are carried out whenever it is."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        inner = statement.body
+    elif isinstance(statement, ast.Try):
+        inner = [*statement.body, *statement.finalbody]
+    elif isinstance(statement, (ast.If, ast.For, ast.While, ast.AsyncFor, ast.FunctionDef, ast.ClassDef)):
+        inner = []
+        if isinstance(statement, ast.If) and statement.orelse:
+            yield from _in_both(statement)
+    else:
+        yield statement
+        return
+    for each in inner:
+        yield from _certain_in(each)
+
+
+def _in_both(branch: ast.If) -> Iterator[ast.stmt]:
+    sides = [[each for one in side for each in _certain_in(one)] for side in (branch.body, branch.orelse)]
+    first, second = ({place for each in side for place in _set_in(each)} for side in sides)
+    yield from (each for side in sides for each in side if _set_in(each) & first & second)
+
+
+def _set_in(statement: ast.stmt) -> set[Place]:
+    if not isinstance(statement, ast.Assign):
+        return set()
+    return {
+        (label_of(each.value), _key(each.slice))
+        if isinstance(each, ast.Subscript)
+        else (label_of(each), "")
+        for each in statement.targets
+    }
+
+
+def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
+    """Whether code asks for nothing of it but entries by their keys."""
+    return _all_reads(holdings, name, _by_key)
+
+
+def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
+    """Whether code names it only in such places, given by the ids of their nodes."""
+    for _, function in users_functions(holdings):
+        tree, code = tree_of(function.__code__), function.__code__
+        if tree is None:
+            continue
+        known, local = set(allowed(tree)), set(locals_of(code)) - set(code.co_cellvars)
+        for node in ast.walk(tree):
+            is_name = isinstance(node, ast.Attribute) or (
+                isinstance(node, ast.Name) and node.id not in local
+            )
+            if is_name and label_of(node) == name and id(node) not in known:
+                return False
+    return True
+
+
+def _by_key(tree: ast.AST) -> Iterable[int]:
+    """The ids of the nodes whose entries are asked for or set by a key."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
+            yield id(node.value)
+        elif isinstance(node, ast.Compare):
+            yield from (
+                id(each)
+                for how, each in zip(node.ops, node.comparators, strict=True)
+                if isinstance(how, (ast.In, ast.NotIn))
+            )

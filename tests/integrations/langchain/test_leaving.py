@@ -1,0 +1,181 @@
+"""What runs leave to others, outside of their objects or on them: true rules, or none proved."""
+
+import asyncio
+import os
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_rag_rule_explainer import RuleExplainer
+from pydantic import Field
+from typing_extensions import override
+
+from tests.integrations.known import BAD, TEXTS, retention, sets
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.zoo.shapes import joined
+from tests.integrations.leaving import outside
+from tests.integrations.leaving.parts import KEY, Leaving, Meeting, said
+from tests.integrations.leaving.shapes import SHAPES, Shape, check
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Generator[None, None, None]:
+    os.environ.pop(KEY, None)
+    yield
+    os.environ.pop(KEY, None)
+
+
+def explainer_of(build: Leaving, **parameters: Any) -> Any:
+    retriever = Counting(documents=facts("abd"))
+    model = Telling(says=lambda messages: said(messages[0].text))
+    answer = build(
+        lambda question: [found.page_content for found in retriever.invoke(question)],
+        lambda prompt: model.invoke(prompt).text,
+    )
+    return RuleExplainer(RunnableLambda(answer), predicate=BAD, miner="exact", **parameters)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
+    check(shape, explainer_of(shape.build).explain("why?"))
+
+
+def test_the_environment_is_left_as_the_users_own_run_left_it() -> None:
+    explanation = explainer_of(outside.once_in_the_environment).explain("why?")
+    assert retention(explanation) == sets("ab", "ad", "bd")
+    assert os.environ[KEY] == "Warn"
+
+
+def test_a_file_on_which_no_answer_depends_is_ignored_where_that_is_said() -> None:
+    explanation = explainer_of(outside.once_in_json, ignore=[r"settings\.json"]).explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"proved"}
+
+
+class Tired(Telling):
+    """Answers otherwise from its sixth request on."""
+
+    asked_so_far: int = 0
+
+    @override
+    def _answer(self, messages: list[BaseMessage]) -> str:
+        self.asked_so_far += 1
+        return "bad news" if self.asked_so_far > 5 else super()._answer(messages)
+
+
+class Remembering(Telling):
+    """Goes by all that it was ever sent."""
+
+    sent: list[str] = Field(default_factory=list[str])
+
+    @override
+    def _answer(self, messages: list[BaseMessage]) -> str:
+        self.sent.append(messages[-1].text)
+        return "bad news" if "Basalt" in " ".join(self.sent) else "good news"
+
+
+@pytest.mark.parametrize(
+    ("model", "told"), [(Tired(), "writes self.asked_so_far"), (Remembering(), "writes self.sent.append")]
+)
+def test_what_a_model_of_the_users_own_goes_by_leaves_claims_unverified(
+    model: Telling, told: str
+) -> None:
+    chain = Counting(documents=facts("abd")) | joined | model
+    explanation = RuleExplainer(chain, predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} <= {"unverified"}
+    assert told in explanation.warnings[0]
+
+
+@pytest.mark.parametrize("parameter", ["conversation", "previous_response_id"])
+def test_a_conversation_that_a_models_server_keeps_leaves_claims_unverified(parameter: str) -> None:
+    model = Telling().bind(**{parameter: "conv_1"})
+    chain = Counting(documents=facts("abd")) | joined | model
+    explanation = RuleExplainer(chain, predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+    assert f"the conversation 'conv_1' ({parameter})" in explanation.warnings[0]
+
+
+def connected() -> Callable[[], object]:
+    connection = sqlite3.connect(":memory:")
+    return lambda: connection.execute("select 1")
+
+
+@pytest.mark.parametrize(
+    ("use", "way_out"),
+    [
+        (connected(), "check_same_thread=False"),
+        (asyncio.get_event_loop, "aexplain()"),
+    ],
+)
+def test_an_application_of_one_thread_is_told_so(use: Callable[[], object], way_out: str) -> None:
+    retriever, model = Counting(documents=facts("abd")), Telling()
+
+    def answer(question: str) -> str:
+        if threading.current_thread() is not threading.main_thread() or "check" in way_out:
+            use()
+        return model.invoke(joined(retriever.invoke(question)) or "nothing").text
+
+    explanation = RuleExplainer(RunnableLambda(answer), predicate=BAD).explain("why?")
+    assert "the replay on all sources failed" in explanation.warnings[0]
+    assert way_out in explanation.warnings[0]
+
+
+@pytest.mark.parametrize("in_a_task", [False, True])
+def test_a_replay_that_ends_the_process_ends_itself_alone(in_a_task: bool) -> None:
+    retriever, model = Counting(documents=facts("abd")), Telling()
+
+    async def answer(question: str) -> str:
+        documents = await retriever.ainvoke(question)
+        if len(documents) == 1:
+            sys.exit(3)
+        return (await model.ainvoke(joined(documents) or "nothing")).text
+
+    async def gathered(question: str) -> str:
+        return (await asyncio.gather(answer(question)))[0]
+
+    chain = RunnableLambda(gathered if in_a_task else answer)
+    explanation = asyncio.run(RuleExplainer(chain, predicate=BAD, miner="exact").aexplain("why?"))
+    ended = [probe for probe in explanation.probes if probe.error]
+    assert [len(probe.kept) for probe in ended] == [1, 1, 1]
+    assert all("SystemExit: 3" in probe.error for probe in ended)
+    assert frozenset("bd") in retention(explanation)
+
+
+def test_one_run_at_a_time_holds_across_questions() -> None:
+    at_once, most = 0, 0
+    guard, retriever, model = threading.Lock(), Counting(documents=facts("abd")), Telling()
+    state, meet = {"found": 0}, Meeting()
+
+    def answer(question: str) -> str:
+        nonlocal at_once, most
+        with guard:
+            at_once += 1
+            most = max(most, at_once)
+        found = retriever.invoke(question)
+        state["found"] = len(found)
+        meet()
+        with guard:
+            at_once -= 1
+        return model.invoke(joined(found) or "nothing").text
+
+    explainer = RuleExplainer(RunnableLambda(answer), predicate=BAD, ignore=["at_once", "most"])
+    explained = explainer.batch(["why?", "how?"])
+    assert all(retention(each.explanation) == sets("bd") for each in explained)
+    assert most == 1
+
+
+def test_a_chunk_that_others_make_up_together_is_no_leak() -> None:
+    words = " ".join(TEXTS[each] for each in "abd").split()
+    chunks = [" ".join(words[:20]), " ".join(words[10:30]), " ".join(words[20:])]
+    documents = [Document(id=name, page_content=text) for name, text in zip("xyz", chunks, strict=True)]
+    model = Telling(says=lambda messages: "bad" if "Neolithic" in messages[0].text else "good")
+    chain = Counting(documents=documents) | joined | model
+    explanation = RuleExplainer(chain, predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"proved"}
+    assert explanation.complete

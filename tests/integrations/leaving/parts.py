@@ -1,0 +1,40 @@
+"""What the applications that leave something are made of."""
+
+import threading
+from collections.abc import Callable
+
+from tests.integrations.known import shown_in
+
+Search = Callable[[str], list[str]]
+Ask = Callable[[str], str]
+Answer = Callable[[str], str]
+Leaving = Callable[[Search, Ask], Answer]
+KEY = "RAG_RULE_TEST_MODE"
+
+
+def said(prompt: str) -> str:
+    """What the model of all of them says."""
+    if prompt.startswith("Is there bad news?"):
+        return "yes" if {"b", "d"} <= set(shown_in(prompt)) else "no"
+    return "There is bad news today." if prompt.startswith("Warn") else "There is good news today."
+
+
+def written(ask: Ask, mode: str, found: list[str]) -> str:
+    return ask(f"{mode} the reader.\n" + "\n".join(found))
+
+
+def mode_of(found: list[str]) -> str:
+    return "Warn" if len(found) > 1 else "Calm"
+
+
+class Meeting:
+    """Whoever comes waits a moment for another one, so that replays at a time meet in the middle."""
+
+    def __init__(self) -> None:
+        self.meeting = threading.Barrier(2)
+
+    def __call__(self) -> None:
+        try:
+            self.meeting.wait(0.02)
+        except threading.BrokenBarrierError:
+            self.meeting.reset()

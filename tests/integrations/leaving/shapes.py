@@ -1,0 +1,87 @@
+"""What is true of the applications that leave something, and what is to be told of each."""
+
+import os
+from dataclasses import dataclass
+
+from rag_rule_explainer import Explanation
+from tests.integrations.known import TEXTS, Rules, omission, retention
+from tests.integrations.leaving import inside, outside
+from tests.integrations.leaving.parts import KEY, Leaving, said
+from tests.integrations.spoilt import subsets
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An application, and what is told of it; nothing where its rules are proved."""
+
+    build: Leaving
+    told: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.build.__name__
+
+
+SHAPES = (
+    Shape(outside.in_the_environment),
+    Shape(outside.by_putenv),
+    Shape(outside.once_in_the_environment),
+    Shape(outside.sticking_in_the_environment),
+    Shape(outside.sticking_in_a_dict, "state['mode'], where the next run finds it"),
+    Shape(inside.read_before_it_is_set, "state['mode'], where the next run finds it"),
+    Shape(inside.set_as_an_event, "calm.set, where the next run finds it"),
+    Shape(inside.on_an_open_shelf, "shelf['mode'], where the next run finds it"),
+    Shape(outside.in_a_file_each_time),
+    Shape(outside.once_in_a_file, "was written by the baseline and read by the replay on"),
+    Shape(outside.once_in_json, "settings.json' was written by the baseline and read by the replay on"),
+    Shape(outside.once_in_a_pickle, "mode.pickle' was written by the baseline and read by the replay on"),
+    Shape(outside.sticking_in_a_file, "was written by the replay on"),
+    Shape(outside.a_mark_that_is_there, "is left by a run, and the code asks which files are there"),
+    Shape(outside.once_on_a_shelf, "shelf"),
+    Shape(outside.once_in_a_database, "was not the same when the baseline and the replay on"),
+    Shape(outside.sticking_in_a_database, "reads the table 'modes' of a database"),
+    Shape(inside.by_a_cached_method, "mode() keeps what it gave before, and goes by 'found'"),
+    Shape(inside.by_a_cached_function, "mode() keeps what it gave before, and goes by 'known'"),
+    Shape(
+        inside.by_a_cached_function_of_another, "mode() keeps what it gave before, and goes by 'state'"
+    ),
+    Shape(inside.by_a_cached_search, "mode() keeps what it gave before, and searches"),
+    Shape(inside.put_by_a_method),
+    Shape(inside.appended_by_a_method, "modes.append, where the next run finds it"),
+    Shape(inside.updated_by_a_partial, "state.update, where the next run finds it"),
+    Shape(inside.noted_in_a_thread, "state['mode'] in a thread or task that nobody waits for"),
+    Shape(inside.noted_by_an_executor, "state.__setitem__ in a thread or task that nobody waits for"),
+    Shape(inside.in_a_task, "state['mode'] in a thread or task that nobody waits for"),
+    Shape(inside.by_an_executor),
+    Shape(inside.by_a_hidden_model_at_times, "was answered in words that no model replied"),
+)
+
+
+def rules_of(build: Leaving) -> tuple[Rules, Rules]:
+    """What is true of an application on three documents: each choice of them is run in a fresh state."""
+    names, bad = frozenset("abd"), dict[frozenset[str], bool]()
+    for kept in subsets("abd"):
+        os.environ.pop(KEY, None)
+        answer = build(lambda _, kept=kept: [TEXTS[each] for each in kept], said)
+        bad[frozenset(kept)] = "bad" in answer("why?")
+    os.environ.pop(KEY, None)
+    retained = [each for each in bad if all(bad[other] for other in bad if each <= other)]
+    omitted = [each for each in bad if not any(bad[names - other] for other in bad if each <= other)]
+    return minimal(retained), minimal(omitted)
+
+
+def minimal(rules: list[frozenset[str]]) -> Rules:
+    return {each for each in rules if not any(other < each for other in rules)}
+
+
+def check(shape: Shape, explanation: Explanation) -> None:
+    """Asserts that the rules are true, or that nobody is led to believe that they are."""
+    claims = {rule.claim for rule in explanation.rules}
+    if shape.told:
+        assert claims <= {"unverified"}
+        assert not explanation.complete
+        assert explanation.warnings[0].startswith("fidelity not checked")
+        assert shape.told in explanation.warnings[0]
+        return
+    assert claims == {"proved"}, explanation.warnings
+    assert (retention(explanation), omission(explanation)) == rules_of(shape.build)

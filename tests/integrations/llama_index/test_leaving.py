@@ -1,0 +1,98 @@
+"""What runs leave to others, outside of their objects or on them: true rules, or none proved."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from llama_index_rag_rule_explainer import RuleExplainer
+from pydantic import Field
+from typing_extensions import override
+
+from tests.integrations.known import BAD, retention
+from tests.integrations.leaving.parts import KEY, Leaving, said
+from tests.integrations.leaving.shapes import SHAPES, Shape, check
+from tests.integrations.llama_index.engines import engine_of, retriever_of
+from tests.integrations.llama_index.models import Telling
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Generator[None, None, None]:
+    os.environ.pop(KEY, None)
+    yield
+    os.environ.pop(KEY, None)
+
+
+def explainer_of(build: Leaving, **parameters: Any) -> Any:
+    retriever, model = retriever_of(), Telling(says=said)
+    answer = build(
+        lambda question: [found.text for found in retriever.retrieve(question)],
+        lambda prompt: model.complete(prompt).text,
+    )
+    return RuleExplainer(answer, predicate=BAD, miner="exact", **parameters)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    # The other integration's tests ask them all.
+    [
+        *SHAPES[::3],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in SHAPES if each not in SHAPES[::3]),
+    ],
+    ids=lambda shape: shape.name,
+)
+def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
+    check(shape, explainer_of(shape.build).explain("why?"))
+
+
+class Tired(Telling):
+    """Answers otherwise from its sixth request on."""
+
+    asked_so_far: int = 0
+
+    @override
+    def _reply(self, prompt: str) -> str:
+        self.asked_so_far += 1
+        return "bad news" if self.asked_so_far > 5 else super()._reply(prompt)
+
+
+class Remembering(Telling):
+    """Goes by all that it was ever sent."""
+
+    sent: list[str] = Field(default_factory=list[str])
+
+    @override
+    def _reply(self, prompt: str) -> str:
+        self.sent.append(prompt)
+        return "bad news" if "Basalt" in " ".join(self.sent) else "good news"
+
+
+@pytest.mark.parametrize(
+    ("model", "told"), [(Tired(), "writes self.asked_so_far"), (Remembering(), "writes self.sent.append")]
+)
+def test_what_a_model_of_the_users_own_goes_by_leaves_claims_unverified(
+    model: Telling, told: str
+) -> None:
+    engine = engine_of(retriever_of(), model)
+    explanation = RuleExplainer(engine, predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} <= {"unverified"}
+    assert told in explanation.warnings[0]
+
+
+def test_a_replay_that_ends_the_process_ends_itself_alone() -> None:
+    retriever, model = retriever_of(), Telling()
+
+    async def answer(question: str) -> str:
+        found = await retriever.aretrieve(question)
+        if len(found) == 1:
+            sys.exit(3)
+        return (await model.acomplete("\n".join(each.text for each in found) or "nothing")).text
+
+    async def gathered(question: str) -> str:
+        return (await asyncio.gather(answer(question)))[0]
+
+    explanation = asyncio.run(RuleExplainer(gathered, predicate=BAD, miner="exact").aexplain("why?"))
+    assert [len(probe.kept) for probe in explanation.probes if probe.error] == [1, 1, 1]
+    assert frozenset("bd") in retention(explanation)
