@@ -22,6 +22,8 @@ from .replaying import EMPTY, Replay, UnusableReply, said_nothing
 from .reply import Reply
 from .retries import Retries
 from .shelf import Shelf
+from .traced import traced
+from .tracing import Kind, TracedExplanation
 from .wholeness import answer_fault
 
 
@@ -58,7 +60,7 @@ class Prober:
 
     ``sources``: all that arrangements are made of. ``shelf``: where answers are kept. ``timeout``:
     seconds that one run may take. ``answer_without_sources``: the answer to the empty arrangement,
-    instead of asking the application. ``accepts``: finish reasons of answers that count, beside those of
+    instead of asking the application. ``trace``: where replays are told of. ``accepts``: finish reasons of answers that count, beside those of
     whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``).
     """
 
@@ -74,11 +76,13 @@ class Prober:
         timeout: float | None = None,
         answer_without_sources: str | None = None,
         accepts: Collection[str] = (),
+        trace: TracedExplanation | None = None,
     ) -> None:
         self.question = question
         self._sources = sources
         self.baseline = Answer("")  # until the baseline is known, nothing is judged
         self.bill = bill
+        self.trace = trace
         self.shelf = Shelf(bill, remember=True)
         self._replay = replay
         is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
@@ -104,7 +108,10 @@ class Prober:
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
         case = self.case(arrangement, reply.answer)
-        return Probe(arrangement, reply, judging.known(case) or await judging.judge(case))
+        judgement = judging.known(case) or await judging.judge(case)
+        if reply.traced is not None and not reply.traced.ended:
+            await reply.traced.end(judging.turned(judgement), str(judging.base))
+        return Probe(arrangement, reply, judgement)
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
         """What a predicate judges of an answer."""
@@ -177,7 +184,7 @@ class Prober:
             return failed
 
         async def retry() -> Reply:
-            return await self.run(arrangement, self._count_retry, may_try_again=False)
+            return await self.run(arrangement, self._count_retry, "retry", may_try_again=False)
 
         try:
             reply = await again(self._retries, failed, retry, _cause, self.pause)
@@ -208,11 +215,16 @@ class Prober:
             raise LimitReached(self.stop_reason)
 
     async def run(
-        self, arrangement: Arrangement, begin: Callable[[], None], *, may_try_again: bool = True
+        self,
+        arrangement: Arrangement,
+        begin: Callable[[], None],
+        kind: Kind = "replay",
+        *,
+        may_try_again: bool = True,
     ) -> Reply:
         """What the application answers, whatever is remembered; tried again where that may help.
 
-        ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
+        ``kind``: why it is asked. ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
         wait for one long after the limits are reached. Raises LimitReached, and errors of this package
         only.
         """
@@ -228,12 +240,17 @@ class Prober:
             self._deadlines,
             begun(self._around, self._limiter),
         )
+        trace = None if self.trace is None else self.trace.replay(arrangement.ids, kind)
         try:
             task = asyncio.current_task() if deadlines is not None else None
             try:
                 if deadlines is not None and task is not None:
                     deadlines.begin(task)
-                given = await self._ask(self.question, arrangement.sources)
+                if trace is None:
+                    given = await self._ask(self.question, arrangement.sources)
+                else:
+                    with traced(trace):
+                        given = await self._ask(self.question, arrangement.sources)
                 if deadlines is not None and task is not None and deadlines.end(task):
                     # What it says when it is cancelled is no answer.
                     raise deadlines.passed()  # noqa: TRY301 -- a function more costs as well
@@ -250,11 +267,15 @@ class Prober:
             if not _is_the_applications(error):
                 raise
             failed = Reply(None, time.perf_counter() - started, error)
+            if trace is not None:
+                await trace.end(Judgement(Verdict.UNKNOWN, failed.error), error=error)
             return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
         self._failures_in_a_row = 0
         if answer.usage or answer.models:
             self.bill.spend(answer.usage, answer.models)
-        return Reply(answer, time.perf_counter() - started)
+        if trace is not None:
+            trace.answered = arrangement, answer
+        return Reply(answer, time.perf_counter() - started, traced=trace)
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
         # Whoever is shown nothing may well say nothing.
