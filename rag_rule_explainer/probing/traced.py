@@ -1,7 +1,7 @@
 """Has everybody who traces in this process know of an explanation and of its replays, as they begin."""
 
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 
 from . import langsmith, spans, threads
 from .tracing import BASELINE, EXPLANATION, REPLAY, TracedExplanation, TracedReplay, being_traced
@@ -17,13 +17,12 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
     """Inside, a replay is made, and whatever is traced there is marked as a part of it."""
     with ExitStack() as inside:
         inside.enter_context(being_traced(replay))
-        tracers = [each for each in (langsmith, spans) if each.in_use()]
-        for tracer in tracers:
-            if replay.explanation.replays or replay.is_baseline:
-                inside.enter_context(tracer.marking(replay.marks, replay.tag))
-            else:
-                inside.enter_context(tracer.silenced())
-        if replay.explanation.opens_spans and (replay.explanation.replays or replay.is_baseline):
+        is_told = replay.explanation.replays or replay.is_baseline
+        for tracer in [each for each in (langsmith, spans) if each.in_use()]:
+            inside.enter_context(
+                tracer.marking(replay.marks, replay.tag) if is_told else tracer.silenced()
+            )
+        if replay.explanation.opens_spans and is_told:
             name = BASELINE if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
             replay.at_end(span.ended)
@@ -35,35 +34,38 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
 @asynccontextmanager
 async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Inside, an explanation is made; where no framework tells of it, OpenTelemetry is told from here."""
-    if explanation.is_open:
-        yield
-        return
-    explanation.is_open = True
-    with ExitStack() as inside:
-        if langsmith.in_use():
+    async with AsyncExitStack() as inside:
+        inside.push_async_callback(explanation.close)
+        if langsmith.in_use() and explanation.is_heard is None:
             client = langsmith.default_client()
             dead = "" if client is None else await threads.shared().run(langsmith.why_dead, client)
             inside.enter_context(unless(dead, explanation))
-        span = None
-        if spans.in_use() and not explanation.opens_spans:
+        if spans.in_use() and not explanation.is_open:
             explanation.opens_spans = True
-            span = inside.enter_context(spans.opened(EXPLANATION, explanation.marks))
+            inside.enter_context(own_root(explanation))
+        explanation.is_open = True
+        yield
+
+
+@contextmanager
+def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
+    """Inside, a span of its own is the one that holds all others of an explanation."""
+    with spans.opened(EXPLANATION, explanation.marks) as span:
         try:
             yield
         except BaseException as error:
-            if span is not None:
-                span.fail(error)
+            span.fail(error)
             raise
         finally:
-            await explanation.close()
-            if span is not None:
-                span.mark(explanation.marks)
-                span.span.end()
+            # By now it is known which run is explained.
+            span.mark(explanation.marks)
+            span.span.end()
 
 
 @contextmanager
 def unless(dead: str, explanation: TracedExplanation) -> Generator[None, None, None]:
     """Inside, nothing is sent to LangSmith where there is a reason not to, which is noted."""
+    explanation.is_heard = not dead
     if not dead:
         yield
         return

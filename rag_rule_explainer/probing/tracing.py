@@ -1,8 +1,8 @@
 """What traces say of an explanation and of its replays, whoever writes them.
 
-All runs of one question are to be found under one name, and each replay says which explanation it belongs
-to, which run is explained, what was retained, and, at its end, the verdict on its answer. That is known only
-once the answer was judged, so the run of a replay ends after that.
+All runs of one question are to be found under one name, and each replay says which explanation it
+belongs to, which run is explained, what was retained, and, at its end, the verdict on its answer. That is
+known only once the answer was judged, so the run of a replay ends after that.
 """
 
 import inspect
@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
 from logging import getLogger
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
 import anyio
@@ -55,8 +55,8 @@ Ending: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
 class TracedReplay:
     """This class is one replay as traces know it; its tracers' runs are ended when it was judged.
 
-    ``marks``: what is known of it from the start; ``answered``: its answer, until it has ended. A replay that was given up may still run, and whatever
-    it begins then is ended at once.
+    ``marks``: what is known of it from the start; ``answered``: its answer, until it has ended. A replay
+    that was given up may still run, and whatever it begins then is ended at once.
     """
 
     def __init__(self, explanation: "TracedExplanation", marks: Marks, *, is_baseline: bool) -> None:
@@ -129,7 +129,9 @@ class TracedExplanation:
 
     ``explained_run``: the id of the run that is explained, as its tracer knows it. ``replays``: False
     keeps replays from all tracers. ``opens_spans``: OpenTelemetry is told of it from here, as nobody else
-    does. ``is_open``: there is a run or a span by now that holds all others.
+    does. ``is_open``: there is a run or a span by now that holds all others. ``is_heard``: whether
+    LangSmith would receive anything, None before somebody has asked. ``notes``: what a reader of the
+    explanation is to know about its traces.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
@@ -137,6 +139,7 @@ class TracedExplanation:
     replays: bool = True
     opens_spans: bool = False
     is_open: bool = False
+    is_heard: bool | None = None
     notes: list[str] = field(default_factory=list[str])
     _numbers: Iterable[int] = field(default_factory=lambda: count(1))
     _open: set[TracedReplay] = field(default_factory=set[TracedReplay])

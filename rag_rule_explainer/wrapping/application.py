@@ -19,9 +19,6 @@ from .patching import Patches
 
 Item = TypeVar("Item")
 
-REPLAY_TAG = "rag-rule-replay"
-BASELINE_TAG = "rag-rule-baseline"
-
 
 class Application(Protocol[Item]):
     """An application of the user's, as its framework's integration knows it.

@@ -13,6 +13,7 @@ from ..probing.judging import described
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.seeing import Request
+from ..probing.tracing import TracedExplanation
 from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
 from ..verdicts import Answer
 from .bounds import Bound
@@ -147,6 +148,7 @@ class Participation:
     ``made``: texts that it made beside the replies of models, such as results of tools. ``bound``: how
     far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
+    ``trace``: what wants to know the id of this run, as it is the one that is explained.
     """
 
     gate: GoingOn
@@ -161,6 +163,7 @@ class Participation:
     bound: Bound | None = None
     refused: RagRuleError | None = None
     shared: Shared | None = None
+    trace: TracedExplanation | None = None
 
     def use_tool(self, name: str | None) -> None:
         """Notes that a tool is called; None for one that is not to be named. Raises where it is one call

@@ -26,9 +26,12 @@ from rag_rule_explainer import (
     Verification,
 )
 from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.probing import threads
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
+from rag_rule_explainer.probing.traced import unless
+from rag_rule_explainer.probing.tracing import TracedExplanation
 from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
@@ -45,6 +48,7 @@ from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
+from .tracing import as_one_async_run, as_one_run, inside_root, is_told_of, root_config, why_dead
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
@@ -181,8 +185,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         StateShared where what a run writes could not be kept from the others, such as a search of what
         was held back, and what ``Explainer.explain`` raises.
         """
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return self._call(case, config).explained().explanation
+
+        def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return self._call(case, config, trace).explained().explanation
+
+        return as_one_run(explained, input, config)
 
     async def aexplain(
         self,
@@ -196,8 +204,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         **kwargs: Any,
     ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return (await self._call(case, config).aexplained()).explanation
+
+        async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return (await self._call(case, config, trace).aexplained()).explanation
+
+        return await as_one_async_run(explained, input, config)
 
     def verify(
         self,
@@ -217,8 +229,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return self._call(case, config).verified(antecedent, kind)
+
+        def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return self._call(case, config, trace).verified(antecedent, kind)
+
+        return as_one_run(verified, input, config)
 
     async def averify(
         self,
@@ -234,8 +250,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         **kwargs: Any,
     ) -> Verification:
         """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return await self._call(case, config).averified(antecedent, kind)
+
+        async def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return await self._call(case, config, trace).averified(antecedent, kind)
+
+        return await as_one_async_run(verified, input, config)
 
     def estimate(
         self,
@@ -264,6 +284,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run."""
+        trace = TracedExplanation()
 
         def explained(
             given: Input,
@@ -271,15 +292,19 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Explained[Output]:
-            return self._ordinary_call(given, config, keywords).explained()
+            with inside_root(config, trace):
+                return self._ordinary_call(given, config, keywords, trace).explained()
 
-        return self._call_with_config(explained, input, config, **kwargs)
+        config = root_config(config, trace)
+        with unless(why_dead(config), trace):
+            return self._call_with_config(explained, input, config, **kwargs)
 
     @override
     async def ainvoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run, on the caller's loop."""
+        trace = TracedExplanation()
 
         async def explained(
             given: Input,
@@ -287,9 +312,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Explained[Output]:
-            return await self._ordinary_call(given, config, keywords).aexplained()
+            with inside_root(config, trace):
+                return await self._ordinary_call(given, config, keywords, trace).aexplained()
 
-        return await self._acall_with_config(explained, input, config, **kwargs)
+        config = root_config(config, trace)
+        with unless(await threads.shared().run(why_dead, config), trace):
+            return await self._acall_with_config(explained, input, config, **kwargs)
 
     @override
     def stream(
@@ -315,6 +343,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
         """``stream`` of an input that is streamed itself."""
+        trace = TracedExplanation()
 
         def streaming(
             given: Iterator[Input],
@@ -322,9 +351,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Iterator[Explained[Output]]:
-            call = self._ordinary_call(whole(given), config, keywords, streams=True)
+            trace.is_open = is_told_of(config)
+            call = self._ordinary_call(whole(given), config, keywords, trace, streams=True)
             return streamed(call, self.application)
 
+        config = root_config(config, trace)
         return self._transform_stream_with_config(input, streaming, config, **kwargs)
 
     @override
@@ -332,6 +363,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
         """The same on the caller's loop."""
+        trace = TracedExplanation()
 
         async def streaming(
             given: AsyncIterator[Input],
@@ -340,10 +372,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             **keywords: Any,
         ) -> AsyncIterator[Explained[Output]]:
             everything = whole([each async for each in given])
-            call = self._ordinary_call(everything, config, keywords, streams=True)
+            trace.is_open = is_told_of(config)
+            call = self._ordinary_call(everything, config, keywords, trace, streams=True)
             async for chunk in astreamed(call, self.application):
                 yield chunk
 
+        config = root_config(config, trace)
         async for chunk in self._atransform_stream_with_config(input, streaming, config, **kwargs):
             yield chunk
 
@@ -384,18 +418,26 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """Names the finish reasons that count as those of whole replies, beside the known ones."""
         return self._manner.accepts
 
-    def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call[Found]:
+    def recorded_call(
+        self, given: Any, config: RunnableConfig | None, trace: TracedExplanation
+    ) -> Call[Found]:
         """A call about a run that was made elsewhere, and is not made again."""
-        return self._call(self._case(given, config), config)
+        return self._call(self._case(given, config), config, trace)
 
     def _ordinary_call(
-        self, given: Any, config: RunnableConfig, keywords: Mapping[str, Any], *, streams: bool = False
+        self,
+        given: Any,
+        config: RunnableConfig,
+        keywords: Mapping[str, Any],
+        trace: TracedExplanation,
+        *,
+        streams: bool = False,
     ) -> Call[Found]:
         apart = STREAM_ONLY if streams else ()
         of_streams = {name: value for name, value in keywords.items() if name in apart}
         rest = {name: value for name, value in keywords.items() if name not in apart}
         case = replace(self._case(given, config, keywords=rest), live=True)
-        call = self._call(case, config, of_streams)
+        call = self._call(case, config, trace, of_streams)
         call.events = ProgressEvents(config)
         return call
 
@@ -429,11 +471,15 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         )
 
     def _call(
-        self, case: Case, config: RunnableConfig | None, of_streams: Mapping[str, Any] | None = None
+        self,
+        case: Case,
+        config: RunnableConfig | None,
+        trace: TracedExplanation | None = None,
+        of_streams: Mapping[str, Any] | None = None,
     ) -> Call[Found]:
         application = LangChainApplication(self.application, of_streams or {})
         return Call(
-            ApplicationRun(application, case, self._manner),
+            ApplicationRun(application, case, self._manner, trace),
             self._bounded(config),
             ProgressEvents(),
         )
