@@ -85,6 +85,13 @@ def current(span: Any) -> Generator[None, None, None]:
         yield
 
 
+def current_span() -> Any:
+    """The span that what is begun belongs to."""
+    from opentelemetry import trace
+
+    return trace.get_current_span()
+
+
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
     """Afterwards the current span is what it was before, whatever was made current meanwhile."""

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from ..probing.gating import Captured
+from ..probing.tracing import TracedExplanation
 from ..sources import Source
 from .cases import Case
 from .participation import Participation, Watch
@@ -61,6 +62,10 @@ class Application(Protocol[Item]):
 
     def astream(self, case: Case) -> AsyncIterator[Any]:
         """The same through its async entry."""
+        ...
+
+    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
+        """Inside, an explanation is made: what the framework traces there belongs to one run, or span."""
         ...
 
     def tells_of_async(self, error: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, cast
@@ -14,7 +14,12 @@ from typing_extensions import override
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import Captured
-from rag_rule_explainer.probing.tracing import BASELINE_TAG, REPLAY_TAG, current_replay
+from rag_rule_explainer.probing.tracing import (
+    BASELINE_TAG,
+    REPLAY_TAG,
+    TracedExplanation,
+    current_replay,
+)
 from rag_rule_explainer.wrapping.application import Application
 from rag_rule_explainer.wrapping.attributes import data_copy
 from rag_rule_explainer.wrapping.cases import Case
@@ -97,6 +102,11 @@ class LangChainApplication(Application[Found]):
         if graph is None:
             return self.runnable.astream(case.given, config, **keywords)
         return GraphStream(graph, keywords).astream(self.runnable, case.given, config)
+
+    @override
+    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
+        """Whoever calls has begun a run by then, with the config of which everything else is run."""
+        return nullcontext()
 
     @override
     def tells_of_async(self, error: str) -> bool:

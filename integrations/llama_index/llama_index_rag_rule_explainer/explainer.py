@@ -33,7 +33,7 @@ from .application import LlamaIndexApplication
 from .brought import DocumentLike
 from .entries import Engine, entry_of
 from .nodes import Found
-from .progressing import ProgressEvents, dispatcher
+from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 
 
@@ -162,7 +162,7 @@ class RuleExplainer:
         and what ``Explainer.explain`` raises.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return self._spanned(self._call(case)).explanation
+        return self._call(case).explained().explanation
 
     async def aexplain(
         self,
@@ -175,7 +175,7 @@ class RuleExplainer:
     ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return (await self._aspanned(self._call(case))).explanation
+        return (await self._call(case).aexplained()).explanation
 
     def verify(
         self,
@@ -194,7 +194,7 @@ class RuleExplainer:
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return self._verified(self._call(case), antecedent, kind)
+        return self._call(case).verified(antecedent, kind)
 
     async def averify(
         self,
@@ -209,7 +209,7 @@ class RuleExplainer:
     ) -> Verification:
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return await self._averified(self._call(case), antecedent, kind)
+        return await self._call(case).averified(antecedent, kind)
 
     def estimate(
         self,
@@ -248,22 +248,6 @@ class RuleExplainer:
     def live_call(self, given: Any) -> Call[Found]:
         """A call whose baseline is the user's own run: it writes to real memories."""
         return self._call(self._case(given, live=True))
-
-    @dispatcher.span
-    def _spanned(self, call: Call[Found]) -> Any:
-        return call.explained()
-
-    @dispatcher.span
-    async def _aspanned(self, call: Call[Found]) -> Any:
-        return await call.aexplained()
-
-    @dispatcher.span
-    def _verified(self, call: Call[Found], antecedent: Iterable[str], kind: Kind) -> Any:
-        return call.verified(antecedent, kind)
-
-    @dispatcher.span
-    async def _averified(self, call: Call[Found], antecedent: Iterable[str], kind: Kind) -> Any:
-        return await call.averified(antecedent, kind)
 
     def _case(
         self,

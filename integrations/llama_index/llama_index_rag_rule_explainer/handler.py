@@ -125,7 +125,9 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         call, took_part = self._explainer.recorded_call(run.given), run.participation
         recording: Any = took_part.gate
         state = took_part.state
-        return call, call.run.of_another_run(recording, run.output, run.watch, state, took_part.tools)
+        return call, call.run.of_another_run(
+            recording, run.output, run.watch, state, took_part.tools, run.id
+        )
 
     def _ended(self, run_id: str | None) -> RecordedRun:
         with self._guard:
