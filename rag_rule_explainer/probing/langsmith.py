@@ -41,9 +41,9 @@ def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
     from langsmith import run_helpers
 
     around: dict[str, Any] = dict(run_helpers.get_tracing_context())
-    tags = [each for each in around.get("tags") or () if each != tag]
-    ours = {"tags": [*tags, tag], "metadata": {**(around.get("metadata") or {}), **marks}}
-    with run_helpers.tracing_context(**{**around, **ours}):  # pyright: ignore[reportUnknownMemberType] -- a parameter of it has half a type
+    around["tags"] = [*(each for each in around.get("tags") or () if each != tag), tag]
+    around["metadata"] = {**(around.get("metadata") or {}), **marks}
+    with run_helpers.tracing_context(**around):  # pyright: ignore[reportUnknownMemberType] -- a parameter of it has half a type
         yield
 
 
@@ -56,14 +56,21 @@ def silenced() -> Generator[None, None, None]:
         yield
 
 
-def default_client() -> Any:
-    """The client that runs are sent by where nobody names one; None where runs are not traced."""
+def why_nobody() -> str:
+    """Says that LangSmith gives no answer where runs would be sent to it that name no client of theirs;
+    empty where it answers, and where they are not sent. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     context: Mapping[str, Any] = run_helpers.get_tracing_context()
-    if context.get("enabled") is False or not (context.get("enabled") or utils.tracing_is_enabled()):
-        return None
-    return context.get("client") or run_trees.get_cached_client()
+    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- as above
+    if context.get("enabled") is False or not (context.get("enabled") or traces()):
+        return ""
+    client: Any = context.get("client") or getattr(run_trees, "_CLIENT", None)
+    if client is not None:
+        return why_dead(client)
+    # A client that is made asks its endpoint at once, and holds the process until that has answered.
+    endpoint = utils.get_env_var("ENDPOINT")
+    return _told(endpoint) if endpoint else why_dead(run_trees.get_cached_client())
 
 
 def why_dead(client: Any) -> str:
@@ -72,11 +79,15 @@ def why_dead(client: Any) -> str:
     if not endpoint or not _is_plain(client):
         return ""
     queue = getattr(client, "tracing_queue", None)
-    may_have_died = queue is not None and queue.qsize() > _BACKLOG
+    return _told(endpoint, anew=queue is not None and queue.qsize() > _BACKLOG)
+
+
+def _told(endpoint: str, *, anew: bool = False) -> str:
+    endpoint = endpoint.rstrip("/")
     # Whoever comes meanwhile wants to know the same.
     with _asking:
         at, answers = _known.get(endpoint, (0.0, False))
-        if not at or may_have_died or time.monotonic() - at > _KNOWN_FOR:
+        if anew or not at or time.monotonic() - at > _KNOWN_FOR:
             answers = _answers(endpoint)
             _known[endpoint] = time.monotonic(), answers
     return "" if answers else DEAD.format(seconds=ANSWERS_WITHIN, endpoint=endpoint)

@@ -5,7 +5,7 @@ Nothing is imported here that the process has not imported itself: who does not 
 
 import json
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -55,7 +55,7 @@ class OpenSpan:
 
 def mark(span: Any, outcome: Outcome) -> None:
     """Adds to a span what came of a replay: as attributes, and to what OpenInference calls metadata."""
-    attributes = getattr(span, "attributes", None) or {}
+    attributes: Mapping[str, object] = getattr(span, "attributes", None) or {}
     metadata = _joined(attributes.get(_METADATA), outcome.marks)
     span.set_attributes({**outcome.marks, _METADATA: metadata})
 

@@ -37,8 +37,7 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     async with AsyncExitStack() as inside:
         inside.push_async_callback(explanation.close)
         if langsmith.in_use() and explanation.is_heard is None:
-            client = langsmith.default_client()
-            dead = "" if client is None else await threads.shared().run(langsmith.why_dead, client)
+            dead = await threads.shared().run(langsmith.why_nobody)
             inside.enter_context(unless(dead, explanation))
         if spans.in_use() and not explanation.is_open:
             explanation.opens_spans = True

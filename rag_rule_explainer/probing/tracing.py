@@ -37,6 +37,7 @@ Kind: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "compar
 Marks: TypeAlias = Mapping[str, str | int]
 
 _LONGEST = 500
+_NONE: Marks = {}
 _LOG = getLogger(__name__)
 
 
@@ -61,7 +62,7 @@ class TracedReplay:
 
     def __init__(self, explanation: "TracedExplanation", marks: Marks, *, is_baseline: bool) -> None:
         self.explanation = explanation
-        self.marks = marks
+        self.marks: Marks = marks
         self.is_baseline = is_baseline
         self.answered: tuple[Arrangement, Answer] | None = None
         self._endings: list[Ending] = []
@@ -104,7 +105,7 @@ class TracedReplay:
             self._outcome = outcome = Outcome(told, text, error)
             endings, self._endings = self._endings, []
             # Answers are kept for long, and this with them.
-            self.answered, self.marks = None, {}
+            self.answered, self.marks = None, _NONE
         self.explanation.forget(self)
         for ending in endings:
             if inspect.iscoroutinefunction(ending):

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -74,7 +74,7 @@ _BY_BATCHES = {
 
 
 @contextmanager
-def langsmith() -> Iterator[tuple[LangSmith, Client]]:
+def langsmith() -> Generator[tuple[LangSmith, Client], None, None]:
     """A server, and a client of it; ``client.flush()`` waits until it has everything."""
     with LangSmith() as server:
         Thread(target=server.serve_forever, daemon=True).start()

@@ -49,9 +49,8 @@ def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> Runn
 
 def why_dead(config: RunnableConfig) -> str:
     """Why nothing of this config's runs would reach LangSmith; empty where it would. Blocks."""
-    clients = [langsmith.default_client()]
-    clients += [each.client for each in _handlers(config) if isinstance(each, LangChainTracer)]
-    return next(filter(None, (langsmith.why_dead(each) for each in clients if each is not None)), "")
+    clients = [each.client for each in _handlers(config) if isinstance(each, LangChainTracer)]
+    return next(filter(None, map(langsmith.why_dead, clients)), "") or langsmith.why_nobody()
 
 
 @contextmanager
@@ -184,7 +183,7 @@ def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: Marks) -> None:
     for handler in handlers:
         run = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
         if run is not None:
-            extra = cast("dict[str, Any]", run.extra)
+            extra: dict[str, Any] = run.extra  # pyright: ignore[reportUnknownMemberType] -- it has half a type
             extra["metadata"] = {**(extra.get("metadata") or {}), **marks}
     span = _span_of(handlers, run_id)
     if span is not None:

@@ -21,7 +21,12 @@ from rag_rule_explainer.probing.tracing import (
 
 from .progressing import dispatcher
 
-_GIVEN = inspect.signature(lambda question, kept: (question, kept))
+
+def _given(question: str, kept: str) -> None:
+    """What a span of ours says that it was given."""
+
+
+_GIVEN = inspect.signature(_given)
 
 
 class OpenSpan:
