@@ -1,33 +1,15 @@
-"""LangSmith, in processes that use it: what it puts on every run, and whether its endpoint answers.
-
-Its client keeps what it has not delivered, tries each batch many times, and holds the process until it is
-through. An explanation makes thousands of runs, so it makes none where nobody would receive them.
-"""
+"""LangSmith, in processes that use it: what it puts on every run, and whether its endpoint answers."""
 
 import sys
-import threading
-import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from logging import getLogger
 from typing import Any
 
+from . import endpoints
 from .tracing import Marks
 
-ANSWERS_WITHIN = 2.0
-"""Seconds that an endpoint has to answer."""
-_KNOWN_FOR = 60.0
-"""Seconds for which what an endpoint did is taken for what it would do."""
 _BACKLOG = 500
-"""Undelivered operations from which on an endpoint is asked again."""
-DEAD = (
-    "LangSmith's endpoint gave no answer within {seconds:g} seconds ({endpoint}), so this explanation is "
-    "not traced there: what is not delivered would keep the process from ending"
-)
-_LOG = getLogger(__name__)
-
-_asking = threading.Lock()
-_known: dict[str, tuple[float, bool]] = {}
+"""Undelivered operations of a client from which on its endpoint is asked again."""
 
 
 def in_use() -> bool:
@@ -83,14 +65,7 @@ def why_dead(client: Any) -> str:
 
 
 def _told(endpoint: str, *, anew: bool = False) -> str:
-    endpoint = endpoint.rstrip("/")
-    # Whoever comes meanwhile wants to know the same.
-    with _asking:
-        at, answers = _known.get(endpoint, (0.0, False))
-        if anew or not at or time.monotonic() - at > _KNOWN_FOR:
-            answers = _answers(endpoint)
-            _known[endpoint] = time.monotonic(), answers
-    return "" if answers else DEAD.format(seconds=ANSWERS_WITHIN, endpoint=endpoint)
+    return endpoints.why_not(f"{endpoint.rstrip('/')}/info", anew=anew)
 
 
 def _is_plain(client: Any) -> bool:
@@ -98,17 +73,3 @@ def _is_plain(client: Any) -> bool:
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session
-
-
-def _answers(endpoint: str) -> bool:
-    import requests
-
-    try:
-        # Any answer will do: it is somebody who takes requests.
-        requests.get(f"{endpoint}/info", timeout=ANSWERS_WITHIN, stream=True).close()
-    except requests.exceptions.SSLError:
-        return True  # by certificates that only its client knows
-    except requests.RequestException as error:
-        _LOG.warning("LangSmith's endpoint %s gave no answer: %s", endpoint, type(error).__name__)
-        return False
-    return True

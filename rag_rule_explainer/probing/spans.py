@@ -5,12 +5,14 @@ Nothing is imported here that the process has not imported itself: who does not 
 
 import json
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
+from . import endpoints
 from .tracing import Marks, Outcome
 
+_NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
 """Under which OpenInference looks, in the context, for what it puts on every span."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
@@ -60,6 +62,21 @@ def mark(span: Any, outcome: Outcome) -> None:
     span.set_attributes({**outcome.marks, _METADATA: metadata})
 
 
+def why_nobody(tracers: Iterable[Any] = ()) -> str:
+    """Says that where spans of these tracers, or of any other, are exported to, nobody answers; empty
+    where somebody does, or where that cannot be known. Blocks."""
+    from opentelemetry import trace
+
+    for tracer in (*tracers, trace.get_tracer(_NAME)):
+        processor: Any = getattr(tracer, "span_processor", None)
+        for each in getattr(processor, "_span_processors", ()):
+            endpoint: Any = getattr(getattr(each, "span_exporter", None), "_endpoint", None)
+            dead = endpoints.why_not(endpoint) if isinstance(endpoint, str) else ""
+            if dead:
+                return dead
+    return ""
+
+
 @contextmanager
 def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[OpenSpan, None, None]:
     """Inside, a span of its own is the current one. It is ended by whoever calls this."""
@@ -71,7 +88,7 @@ def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[Ope
         _METADATA: json.dumps(dict(marks)),
         **({_TAGS: list(tags)} if tags else {}),
     }
-    span = trace.get_tracer("rag_rule_explainer").start_span(name, attributes=attributes)
+    span = trace.get_tracer(_NAME).start_span(name, attributes=attributes)
     with current(span):
         yield OpenSpan(span)
 

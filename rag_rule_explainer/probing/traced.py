@@ -1,7 +1,8 @@
 """Has everybody who traces in this process know of an explanation and of its replays, as they begin."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from typing import Any, NamedTuple
 
 from . import langsmith, spans, threads
 from .tracing import BASELINE, EXPLANATION, REPLAY, TracedExplanation, TracedReplay, being_traced
@@ -36,9 +37,8 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Inside, an explanation is made; where no framework tells of it, OpenTelemetry is told from here."""
     async with AsyncExitStack() as inside:
         inside.push_async_callback(explanation.close)
-        if langsmith.in_use() and explanation.is_heard is None:
-            dead = await threads.shared().run(langsmith.why_nobody)
-            inside.enter_context(unless(dead, explanation))
+        if not explanation.asked:
+            inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
         if spans.in_use() and not explanation.is_open:
             explanation.opens_spans = True
             inside.enter_context(own_root(explanation))
@@ -61,13 +61,31 @@ def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
             span.span.end()
 
 
+class Unheard(NamedTuple):
+    """Why nobody would receive what is traced; empty where somebody would."""
+
+    by_langsmith: str = ""
+    by_spans: str = ""
+
+
+def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
+    """Asks where traces go to. ``tracers``: of OpenTelemetry's, ``clients``: of LangSmith's, beside those
+    that are used by default. Blocks, if not for long."""
+    runs, exported = "", ""
+    if langsmith.in_use():
+        runs = next(filter(None, map(langsmith.why_dead, clients)), "") or langsmith.why_nobody()
+    if spans.in_use():
+        exported = spans.why_nobody(tracers)
+    return Unheard(runs, exported)
+
+
 @contextmanager
-def unless(dead: str, explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Inside, nothing is sent to LangSmith where there is a reason not to, which is noted."""
-    explanation.is_heard = not dead
-    if not dead:
-        yield
-        return
-    explanation.notes.append(dead)
-    with langsmith.silenced():
+def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
+    """Inside, nothing is sent to whom nobody would receive it from, which is noted."""
+    explanation.asked = True
+    with ExitStack() as inside:
+        for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
+            if why:
+                explanation.notes.append(why)
+                inside.enter_context(tracer.silenced())
         yield

@@ -130,9 +130,8 @@ class TracedExplanation:
 
     ``explained_run``: the id of the run that is explained, as its tracer knows it. ``replays``: False
     keeps replays from all tracers. ``opens_spans``: OpenTelemetry is told of it from here, as nobody else
-    does. ``is_open``: there is a run or a span by now that holds all others. ``is_heard``: whether
-    LangSmith would receive anything, None before somebody has asked. ``notes``: what a reader of the
-    explanation is to know about its traces.
+    does. ``is_open``: there is a run or a span by now that holds all others. ``asked``: it is known
+    whether anybody would receive what is traced; ``notes`` say who would not.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
@@ -140,7 +139,7 @@ class TracedExplanation:
     replays: bool = True
     opens_spans: bool = False
     is_open: bool = False
-    is_heard: bool | None = None
+    asked: bool = False
     notes: list[str] = field(default_factory=list[str])
     _numbers: Iterable[int] = field(default_factory=lambda: count(1))
     _open: set[TracedReplay] = field(default_factory=set[TracedReplay])

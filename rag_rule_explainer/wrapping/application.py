@@ -68,6 +68,10 @@ class Application(Protocol[Item]):
         """Inside, an explanation is made: what the framework traces there belongs to one run, or span."""
         ...
 
+    def ask_tracers(self) -> object:
+        """Asks whether anybody would receive what is traced, so that ``explaining`` knows. Blocks."""
+        ...
+
     def tells_of_async(self, error: str) -> bool:
         """True for the errors, as text, of what has no sync entry."""
         ...

@@ -16,6 +16,7 @@ from ..estimate import Estimate
 from ..explainer import Explainer, Kind
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
+from ..probing import threads
 from ..probing.interrupts import kept
 from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
@@ -81,6 +82,7 @@ class Call(Generic[Item]):
     async def averified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
         """The same on the caller's loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
+        await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
             return await self._aasked(verify, first.recorded)
@@ -113,6 +115,7 @@ class Call(Generic[Item]):
 
     async def aexplained(self) -> Explained[Any]:
         """On the caller's loop, through the application's async entry."""
+        await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
             return Explained(first.output, await self.amined(first.recorded))
@@ -177,6 +180,7 @@ class Call(Generic[Item]):
 
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
         sources, baseline = recorded
+        await self._ask_tracers()
         with self._as_one(), self._judge_watched() as judge:
             async with self.events.told() as progress:
                 return await ask(
@@ -216,6 +220,11 @@ class Call(Generic[Item]):
         if self.run.trace.is_open:
             return nullcontext()
         return self.run.application.explaining(self.run.trace, self.run.case.question)
+
+    async def _ask_tracers(self) -> None:
+        """Not on the caller's loop, which would wait."""
+        if not self.run.trace.is_open:
+            await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: BaselineFailed) -> bool:
         """True iff the application failed because some part of it has no sync entry."""

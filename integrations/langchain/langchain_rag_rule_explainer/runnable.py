@@ -30,7 +30,7 @@ from rag_rule_explainer.probing import threads
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
-from rag_rule_explainer.probing.traced import unless
+from rag_rule_explainer.probing.traced import heard
 from rag_rule_explainer.probing.tracing import TracedExplanation
 from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
@@ -48,7 +48,7 @@ from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
-from .tracing import as_one_async_run, as_one_run, inside_root, is_told_of, root_config, why_dead
+from .tracing import as_one_async_run, as_one_run, asked, inside_root, is_told_of, root_config
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
@@ -296,7 +296,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 return self._ordinary_call(given, config, keywords, trace).explained()
 
         config = root_config(config, trace)
-        with unless(why_dead(config), trace):
+        with heard(trace, asked(config)):
             return self._call_with_config(explained, input, config, **kwargs)
 
     @override
@@ -316,7 +316,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                 return await self._ordinary_call(given, config, keywords, trace).aexplained()
 
         config = root_config(config, trace)
-        with unless(await threads.shared().run(why_dead, config), trace):
+        with heard(trace, await threads.shared().run(asked, config)):
             return await self._acall_with_config(explained, input, config, **kwargs)
 
     @override

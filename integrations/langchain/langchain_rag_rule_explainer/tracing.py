@@ -23,7 +23,7 @@ from langchain_core.tracers.langchain import LangChainTracer
 
 from rag_rule_explainer import Verification
 from rag_rule_explainer.probing import langsmith, spans, threads
-from rag_rule_explainer.probing.traced import own_root, unless
+from rag_rule_explainer.probing.traced import Unheard, heard, own_root, unheard
 from rag_rule_explainer.probing.tracing import (
     EXPLANATION,
     REPLAY,
@@ -47,10 +47,15 @@ def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> Runn
     return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
 
 
-def why_dead(config: RunnableConfig) -> str:
-    """Why nothing of this config's runs would reach LangSmith; empty where it would. Blocks."""
-    clients = [each.client for each in _handlers(config) if isinstance(each, LangChainTracer)]
-    return next(filter(None, map(langsmith.why_dead, clients)), "") or langsmith.why_nobody()
+def asked(config: RunnableConfig) -> Unheard:
+    """Why nobody would receive what is traced of this config's runs. Blocks, if not for long."""
+    # Not with a tracer made only for this, whose client would hold the process.
+    with langsmith.silenced():
+        handlers = get_callback_manager_for_config(ensure_config(config)).handlers
+    clients = [each.client for each in handlers if isinstance(each, LangChainTracer)]
+    # Such as OpenInference's, which puts itself into every manager.
+    tracers = [getattr(each, "_tracer", None) for each in handlers if hasattr(each, "get_span")]
+    return unheard(tracers, clients)
 
 
 @contextmanager
@@ -89,7 +94,7 @@ def as_one_run(
         return _told(found[0])
 
     config = root_config(config, trace)
-    with unless(why_dead(config), trace):
+    with heard(trace, asked(config)):
         RunnableLambda(explaining).invoke(given, config)
     return found[0]
 
@@ -109,7 +114,7 @@ async def as_one_async_run(
         return _told(found[0])
 
     config = root_config(config, trace)
-    with unless(await threads.shared().run(why_dead, config), trace):
+    with heard(trace, await threads.shared().run(asked, config)):
         await RunnableLambda(explaining).ainvoke(given, config)
     return found[0]
 

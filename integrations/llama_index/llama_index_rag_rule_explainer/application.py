@@ -41,7 +41,7 @@ from .interception import interception
 from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
-from .tracing import explaining, replaying
+from .tracing import asked, explaining, replaying
 from .watching import FAILED, Watch, watched_by
 
 SYNTHESIZED = (
@@ -107,6 +107,10 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
         return explaining(trace, question)
+
+    @override
+    def ask_tracers(self) -> object:
+        return asked()
 
     @override
     def stream(self, case: Case) -> Iterator[Any]:

@@ -1,16 +1,18 @@
 """Spans of LlamaIndex's dispatcher for an explanation and for each replay, whoever listens to it."""
 
 import inspect
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from typing import Any
 from uuid import uuid4
 
+from llama_index.core.instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags, instrument_tags
 from llama_index_instrumentation.span import active_span_id
 
 from rag_rule_explainer.probing import spans
-from rag_rule_explainer.probing.traced import own_root
+from rag_rule_explainer.probing.traced import Unheard, heard, own_root, unheard
 from rag_rule_explainer.probing.tracing import (
     EXPLANATION,
     REPLAY,
@@ -36,6 +38,8 @@ class OpenSpan:
     def __init__(self, identity: str, bound: inspect.BoundArguments, known: Any) -> None:
         self.known = known
         self._identity, self._bound = identity, bound
+        # In which listeners were told that it begins, or were kept from it.
+        self._context = copy_context()
 
     def ended(self, outcome: Outcome) -> None:
         """Ends it with what came of a replay."""
@@ -43,15 +47,27 @@ class OpenSpan:
             spans.mark(self.known, outcome)
         if outcome.error is None:
             result = {"answer": outcome.answer, **outcome.marks}
-            dispatcher.span_exit(id_=self._identity, bound_args=self._bound, result=result)
+            self._tell(dispatcher.span_exit, result=result)
         else:
-            dispatcher.span_drop(id_=self._identity, bound_args=self._bound, err=outcome.error)
+            self._tell(dispatcher.span_drop, err=outcome.error)
+
+    def _tell(self, end: Callable[..., None], **told: Any) -> None:
+        self._context.run(end, id_=self._identity, bound_args=self._bound, **told)
+
+
+def asked() -> Unheard:
+    """Why nobody would receive what is traced. Blocks, if not for long; what it has learnt is kept."""
+    # Such as OpenInference's.
+    tracers = [getattr(each, "_otel_tracer", None) for each in get_dispatcher().span_handlers]
+    return unheard(tracers)
 
 
 @contextmanager
 def explaining(trace: TracedExplanation, question: str) -> Generator[None, None, None]:
     """Inside, an explanation is made, and all its spans belong to one."""
     with ExitStack() as inside:
+        if not trace.asked:
+            inside.enter_context(heard(trace, asked()))
         inside.enter_context(instrument_tags({**active_instrument_tags.get(), **trace.marks}))
         root = inside.enter_context(_entered(EXPLANATION, question, ""))
         if spans.in_use() and root.known is None:
