@@ -7,6 +7,7 @@ from typing import Any
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.rules import RuleKind
@@ -19,7 +20,8 @@ class Exported:
 
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
-        self.provider = TracerProvider()
+        # Takes all spans there are, whatever those around them say.
+        self.provider = TracerProvider(sampler=ALWAYS_ON)
         self.provider.add_span_processor(SimpleSpanProcessor(self._exporter))
 
     @property
