@@ -73,7 +73,8 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
     that are used by default. Blocks, if not for long."""
     runs, exported = "", ""
     if langsmith.in_use():
-        runs = next(filter(None, map(langsmith.why_dead, clients)), "") or langsmith.why_nobody()
+        told = [langsmith.why_dead(each) for each in clients]
+        runs = next(filter(None, told), "") or langsmith.why_nobody()
     if spans.in_use():
         exported = spans.why_nobody(tracers)
     return Unheard(runs, exported)

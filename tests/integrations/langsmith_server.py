@@ -3,7 +3,7 @@
 import json
 import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -82,6 +82,26 @@ def langsmith() -> Generator[tuple[LangSmith, Client], None, None]:
         yield server, client
         client.close()
         server.shutdown()
+
+
+@contextmanager
+def mute() -> Generator[tuple[str, list[socket.socket]], None, None]:
+    """An endpoint that takes requests and never answers, and the connections made to it."""
+    connected: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def take() -> None:
+            with suppress(OSError):  # closed by then
+                while True:
+                    connected.append(listening.accept()[0])
+
+        taking = Thread(target=take, daemon=True)
+        taking.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", connected
+        listening.shutdown(socket.SHUT_RDWR)
+        taking.join()
+    for each in connected:
+        each.close()
 
 
 def closed_port() -> int:

@@ -60,7 +60,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
     before ``invoke`` returns, or, for an async run, in a task beside it, which ``await
     handler.finished()`` waits for. ``keep``: how many ended runs are remembered, the latest.
 
-    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer.
+    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
+    an explanation is a run of its own, whose metadata has the id of the run that it explains.
     """
 
     run_inline = True  # in the context of the run itself

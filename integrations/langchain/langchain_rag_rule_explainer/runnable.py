@@ -68,11 +68,16 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     kept of a live retrieval ("filter", the default where tools are called), or "error".
     ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
-    cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces. ``ignore``:
-    regular expressions of what may differ between the baseline's model requests and those of a replay on
-    all sources, such as a request number. ``replay_bound``: a replay may make so many times the
-    baseline's model requests, tool calls, retrievals and steps; past that its answer is
-    unknown.
+    cut off at their length limit count. ``ignore``: regular expressions of what may differ between the
+    baseline's model requests and those of a replay on all sources, such as a request number.
+    ``replay_bound``: a replay may make so many times the baseline's model requests, tool calls,
+    retrievals and steps; past that its answer is unknown.
+
+    Callbacks and tracers see an explanation as one run, "rag_rule_explanation", with the application's
+    own and a "rag_rule_replay" for each replay inside it, which ends once it was judged and has the
+    verdict. All that happens in a replay has the tag "rag-rule-replay", and in its metadata
+    ``Explanation.id`` and the id of the explained run. ``trace_replays=False`` keeps replays from all of
+    them, LangSmith and OpenTelemetry included.
 
     The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too. A ``max_concurrency`` in the
     config of a call takes the place of the limiter and of the usual ``concurrency``, and bounds what all

@@ -186,10 +186,9 @@ def _aending(
 def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: Marks) -> None:
     """Adds to the metadata of a run that goes on, in every tracer that knows it."""
     for handler in handlers:
-        run = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
+        run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
         if run is not None:
-            extra: dict[str, Any] = run.extra  # pyright: ignore[reportUnknownMemberType] -- it has half a type
-            extra["metadata"] = {**(extra.get("metadata") or {}), **marks}
+            run.extra["metadata"] = {**(run.extra.get("metadata") or {}), **marks}
     span = _span_of(handlers, run_id)
     if span is not None:
         span.set_attributes(dict(marks))

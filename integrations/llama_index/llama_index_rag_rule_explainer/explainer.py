@@ -58,7 +58,10 @@ class RuleExplainer:
     ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
     cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's event
-    and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
+    and span handlers, and from LangSmith and OpenTelemetry. Where they are traced, an explanation is one
+    span, "rag_rule_explanation", with a "rag_rule_replay" for each replay, which ends once it was judged
+    and has the verdict; all that happens in it has the tag "rag-rule-replay", ``Explanation.id`` and the
+    id of the explained run's span.
     ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
     a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
     the baseline's model requests, tool calls, retrievals and steps; past that its answer is

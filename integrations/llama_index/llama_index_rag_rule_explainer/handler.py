@@ -52,7 +52,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     ``query`` returns or its stream ends, or, for an async run, in a task beside it, which ``await
     handler.finished()`` waits for. ``keep``: how many ended runs are remembered, the latest.
 
-    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer.
+    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
+    an explanation is a span of its own, whose tags have the id of the span that it explains.
 
     Raises InvalidInput for an explainer of anything but a query or a chat engine: the dispatcher tells
     of no other as a whole.

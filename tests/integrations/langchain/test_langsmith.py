@@ -1,6 +1,9 @@
 """What LangSmith is sent of an explanation; a server on this machine stands in for it."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -13,10 +16,10 @@ from rag_rule_explainer.probing.langsmith import why_dead
 from rag_rule_explainer.rules import RuleKind
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import bad_with, retriever_of
-from tests.integrations.langsmith_server import LangSmith, closed_port, langsmith
+from tests.integrations.langsmith_server import LangSmith, closed_port, langsmith, mute
 
 # The oldest releases of LangChain's tracer do so with a root run.
-pytestmark = pytest.mark.filterwarnings("ignore:The `dict` method is deprecated")
+pytestmark = pytest.mark.filterwarnings("ignore:The `(dict|construct)` method is deprecated")
 
 
 def chain() -> Any:
@@ -118,3 +121,33 @@ def test_nothing_is_sent_where_nobody_would_receive_it(caplog: pytest.LogCapture
     # A client that has something to send tells of each failure.
     assert [each for each in caplog.records if "POST" in each.getMessage()] == []
     client.close()
+
+
+PROGRAM = """
+from tests.integrations.langchain.test_langsmith import chain
+from langchain_rag_rule_explainer import RuleExplainer, explained
+
+print(len(RuleExplainer(chain()).explain("?").rules), len(explained(chain()).invoke("?").rag_rules))
+"""
+
+
+@pytest.mark.slow
+def test_a_process_does_not_wait_for_an_endpoint_that_never_answers() -> None:
+    with mute() as (endpoint, connected):
+        settings = {
+            "LANGSMITH_TRACING": "true",
+            "LANGSMITH_API_KEY": "none",
+            "LANGSMITH_ENDPOINT": endpoint,
+        }
+        # Undelivered, its runs are tried again and again: the chain alone ends minutes later.
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        assert done.stdout
+        # It was asked once whether it is there, for both, and sent nothing.
+        assert len(connected) == 1
