@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .summary import RuleSummary, Summary
     from .updates import Update
     from .verdicts import Answer, Case, Judgement, Verdict
     from .verification import Verification
@@ -123,6 +124,7 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
+    "summary": ("RuleSummary", "Summary"),
     "updates": ("Update",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
     "verification": ("Verification",),
@@ -163,6 +165,7 @@ __all__ = [
     "ReplayMissedGate",
     "Retries",
     "RuleKind",
+    "RuleSummary",
     "Sampled",
     "Settings",
     "SettingsFields",
@@ -171,6 +174,7 @@ __all__ = [
     "StateShared",
     "Store",
     "StoreFailed",
+    "Summary",
     "TooManySources",
     "UnknownQuery",
     "UnseenSourcesNeeded",

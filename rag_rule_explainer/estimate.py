@@ -237,7 +237,7 @@ def _assumptions(material: Material, settings: Settings, choice: Choice) -> Sequ
             "worst: up to twice as many, as reuse_answers=False replays what both kinds need for each"
         )
     if settings.prices is None:
-        said.append("no prices: pass prices={model: Price(...)} for the cost")
+        said.append("no prices, so no cost: pass prices={model: Price(...)} (--price MODEL=IN,OUT)")
     if settings.store is not None:
         said.append("what the store has already costs nothing, and is not taken off")
     return [*said, *_of_the_run(material), *material.notes]

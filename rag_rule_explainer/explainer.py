@@ -51,8 +51,8 @@ class Explainer:
     def __init__(
         self,
         replay: Replay | None = None,
-        *,
         predicate: PredicateLike | None = None,
+        *,
         omission_predicate: PredicateLike | None = None,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,

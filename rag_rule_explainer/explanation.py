@@ -30,6 +30,7 @@ from .records import (
 )
 from .rules import RuleKind
 from .sources import MOST_SOURCES
+from .summary import RuleSummary, Summary
 from .verdicts import Answer, Verdict
 
 SCHEMA_VERSION = 1
@@ -83,6 +84,23 @@ class Explanation(BaseModel):
     def rules(self) -> tuple[Finding, ...]:
         """All findings: retention rules, then omission rules."""
         return (*self.retention_rules, *self.omission_rules)
+
+    def summary(self) -> Summary:
+        """Returns the answer, its rules and the warnings, for an API: no texts of sources, no probes."""
+        return Summary(
+            question=self.question,
+            answer=self.baseline.text,
+            sources=tuple(source.id for source in self.sources),
+            predicates=self.predicates,
+            rules=tuple(map(RuleSummary.of, self.rules)),
+            complete=self.complete,
+            why_incomplete=self.why_incomplete,
+            warnings=self.warnings,
+            notes=self.notes,
+            probes=self.counts.probes,
+            replays=self.counts.replays,
+            spent=self.spent,
+        )
 
     @model_validator(mode="after")
     def _is_coherent(self) -> Self:

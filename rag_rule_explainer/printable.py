@@ -3,6 +3,7 @@ reads like a sentence, and no secret in what an error says."""
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _KEPT = frozenset(" \u200c\u200d")
 """The zero-width joiners shape Persian, Indic and emoji text and can do no harm to a terminal."""
@@ -53,6 +54,7 @@ def without_secrets(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)
 def plain_id(identity: str) -> str:
     """An id as it stands within a line: as it is, or quoted where it may be taken for words of that line.
 

@@ -145,6 +145,9 @@ class Finding:
     def __str__(self) -> str:
         return f"{self.rule} [{self.evidence}]"
 
+    def __repr__(self) -> str:
+        return f"<Finding: {shortened(str(self), 400)}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Witness:

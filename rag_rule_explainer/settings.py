@@ -10,7 +10,7 @@ from typing_extensions import TypedDict, Unpack
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
-from .naming import keywords_of, unknown_name
+from .naming import did_you_mean, keywords_of, unknown_name
 from .probing.limits import Limits
 from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices
@@ -276,7 +276,8 @@ def _positive(name: str, seconds: float | None) -> None:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InvalidInput(f"{name} is {value!r}; give one of {', '.join(map(repr, allowed))}")
+        near = did_you_mean(value, allowed) if isinstance(value, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"{name} is {value!r}; {near}give one of {', '.join(map(repr, allowed))}")
 
 
 __all__ = ["Rules", "Settings", "SettingsFields", "Unpack"]

@@ -10,6 +10,7 @@ from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .given import Given, names, taken_apart
 from .lattice import Lattice, Mask
+from .naming import did_you_mean
 
 MOST_SOURCES = 10_000
 """That are read back: each is a bit, and a file of a million could take all memory."""
@@ -161,7 +162,8 @@ class SourceSet:
         if unknown:
             raise InvalidInput(
                 f"the rule names {', '.join(map(repr, unknown))}, which is no source; "
-                f"the sources are {', '.join(map(repr, self.ids[:20]))}{', …' * (len(self) > 20)}"
+                f"{did_you_mean(unknown[0], bit_of)}the sources are "
+                f"{', '.join(map(repr, self.ids[:20]))}{', …' * (len(self) > 20)}"
             )
         pinned = sorted(self.pinned.intersection(named))
         if pinned:
@@ -241,7 +243,7 @@ def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     if unknown:
         raise InvalidInput(
             f"pinned names {', '.join(map(repr, unknown))}, which is no source; "
-            f"the sources are {', '.join(map(repr, ids[:20]))}"
+            f"{did_you_mean(unknown[0], ids)}the sources are {', '.join(map(repr, ids[:20]))}"
         )
     if len(pinned) == len(ids):
         raise InvalidInput("every source is pinned, so there is nothing to explain by; pin fewer")

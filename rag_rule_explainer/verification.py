@@ -47,6 +47,9 @@ class Verification:
     def __bool__(self) -> bool:
         return self.holds is True
 
+    def __repr__(self) -> str:
+        return f"<Verification: {shortened(str(self), 400)}>"
+
     def __str__(self) -> str:
         ties = [tie.sources for tie in self.explanation.ties]
         named, witness = phrase(named_units(self.sources, ties)) or "nothing", self.witness

@@ -4,7 +4,7 @@ import asyncio
 import os
 import selectors
 import threading
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -97,6 +97,19 @@ def run(main: Coroutine[Any, Any, T], loop: VirtualLoop | None = None) -> T:
         return loop.run_until_complete(main)
     finally:
         _close(loop)
+
+
+def waited(main: Callable[[], Awaitable[object]]) -> float:
+    """Returns the seconds that somebody waits for the coroutine, where to compute takes no time. It must
+    not wait for a thread."""
+    loop = VirtualLoop()
+
+    async def timed() -> float:
+        started = loop.time()
+        await main()
+        return loop.time() - started
+
+    return run(timed(), loop)
 
 
 def seen_by_the_bill(loop: VirtualLoop, monkeypatch: pytest.MonkeyPatch) -> VirtualLoop:

@@ -26,6 +26,10 @@ os.environ.pop("SSL_CERT_FILE", None)
 _no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
 os.environ["SSL_CERT_DIR"] = _no_certificates.name
 
+# Typer colours help pages for a log that shows colours, and the tests read what they say.
+for _wish in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
+    os.environ.pop(_wish, None)
+
 # The tests start this package in dozens of other processes: it is compiled once, not by each of them.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -39,6 +39,7 @@ def test_a_notebook_prints_what_it_is_stored_with(path: Path) -> None:
     assert any("whenever" in text for text in printed(stored))
     run = read(path, as_version=4)
     NotebookClient(run, timeout=120, kernel_name="python3").execute()
+    assert "IProgress" not in str(run)  # no red box about progress bars above the first result
     for now, then in zip(printed(run), printed(stored), strict=True):
         # Published records may be elsewhere.
         assert now == then or now.startswith("not here: ")

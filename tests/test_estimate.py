@@ -79,6 +79,17 @@ def test_the_worst_course_is_taken_where_nothing_matters(size: int) -> None:
     assert estimate.worst.output_tokens == 10 * estimate.worst.replays
 
 
+@pytest.mark.parametrize("needed", [[], [{1}], [{1, 2}], [{1, 2, 3}, {4}], [{n} for n in range(1, 11)]])
+@pytest.mark.parametrize("rules", ["retention", "both"])
+def test_what_ten_sources_take_lies_between_best_and_worst(rules: Rules, needed: list[set[int]]) -> None:
+    wanted = [{f"D{n}" for n in each} for each in needed] or [set[str]()]
+    replay = ScriptedReplay(lambda ids: "yes" if any(each <= ids for each in wanted) else "no")
+    explainer = Explainer(replay, contains("yes"), rules=rules)
+    estimate = explainer.estimate("?", sources(10))
+    taken = explainer.explain("?", sources(10)).counts.replays
+    assert estimate.best.replays <= taken <= estimate.worst.replays
+
+
 def test_seconds_follow_from_what_may_be_in_flight() -> None:
     def seconds(concurrency: int) -> float:
         explainer = Explainer(miner="exhaustive", concurrency=concurrency, check_repeatable=False)

@@ -29,16 +29,35 @@ def examples() -> Iterator[tuple[str, str]]:
             yield code, text if next_language == "text" else ""
 
 
-def test_python_blocks_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # for the store that it makes
-    read_so_far: dict[str, object] = {"__name__": "readme"}
-    for code, printed in examples():
-        out = StringIO()
-        with redirect_stdout(out):
-            exec(compile(code, "README.md", "exec"), read_so_far)  # noqa: S102 -- our own README
-        assert out.getvalue() == printed
-        assert printed
+EXAMPLES = [
+    pytest.param(code, printed, id=f"example{number}")
+    for number, (code, printed) in enumerate(examples(), start=1)
+]
+
+
+@pytest.mark.parametrize(("code", "printed"), EXAMPLES)
+def test_a_python_block_runs_alone_and_prints_what_is_shown(
+    code: str, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # for the store that one makes
+    out = StringIO()
+    with redirect_stdout(out):
+        # Nothing of the other blocks is there: what it uses it imports or makes itself.
+        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102 -- our own README
+    assert out.getvalue() == printed
+    assert printed
     close_all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "printed"), EXAMPLES)
+def test_a_python_block_runs_in_an_interpreter_of_its_own(
+    code: str, printed: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
 
 
 def test_the_rule_at_the_top_is_what_the_demo_prints(capsys: pytest.CaptureFixture[str]) -> None:

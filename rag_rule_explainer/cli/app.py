@@ -60,7 +60,19 @@ def _explain(request: Request, search: Search) -> None:
     """Explain the answer to one question, from given sources or of an application.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
-    """
+
+    \b
+    Examples:
+      rag-rules explain --question "..." --sources texts/ --predicate contains:25
+      rag-rules explain --question "..." --app my_module:chain --predicate refuses
+      rag-rules explain --question "..." --sources a.jsonl --model gpt-4o --json
+
+    \b
+    Exit codes:
+      0    explained, whether or not there are rules
+      2    bad input; a model or application that fails; a condition not met
+      130  interrupted; what was found until then is printed
+    """  # noqa: D301 -- it keeps the lines that follow it as they are
     explain(request, search.settings(free=request.is_free))
 
 

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"rag-rules: {shortened(str(error), 1200)}")
         sys.exit(2)
     except TyperException as error:
-        say(f"rag-rules: {_told(error).rstrip('.')}. See rag-rules --help.")
+        say(f"rag-rules: {_told(error)} See rag-rules --help.")
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
@@ -37,5 +37,6 @@ def _command() -> Callable[..., Any]:
 
 
 def _told(error: TyperException) -> str:
-    told = getattr(error, "format_message", None)
-    return str(told() if callable(told) else error)
+    written = getattr(error, "format_message", None)
+    told = str(written() if callable(written) else error).replace("Value error, ", "").rstrip(".")
+    return told if told.endswith("?") else f"{told}."

@@ -1,7 +1,6 @@
 """``rag-rules explain``: one question, sources or an application, and the rules of the answer."""
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -19,7 +18,6 @@ from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
 from ..predicates import Judge, Predicate
 from ..printable import amount
-from ..probing.judging import described
 from ..probing.retries import Retries
 from ..report import lines
 from ..rules import RuleKind
@@ -29,7 +27,7 @@ from .applications import application_explainer, application_input, load_applica
 from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
-from .models import KEY, UnaskedJudge, chat_model_replay, offline_replay
+from .models import UnaskedJudge, chat_model_replay, endpoint, offline_replay, unanswered
 from .options import ASK_ABOVE
 from .requests import Request
 from .sources import load
@@ -135,7 +133,12 @@ def _of_sources(
                 question, sources, incident.answer if incident else None, pinned=pinned
             )
         except BaselineFailed as error:
-            raise error if request.asking.model is None else _without_answer(request, error) from error
+            asking = request.asking
+            if asking.model is None:
+                raise
+            raise BaselineFailed(
+                unanswered(asking.model, asking.base_url, asking.key, error.__cause__ or error)
+            ) from error
 
 
 def estimate(request: Request, settings: Settings, assuming: Assuming) -> None:
@@ -235,7 +238,7 @@ def _with_a_namespace(settings: Settings, request: Request) -> Settings:
     store, asking = settings.store, request.asking
     if store is None or store.namespace is not None:
         return settings
-    place = asking.base_url or os.environ.get("OPENAI_BASE_URL") if asking.model else None
+    place = endpoint(asking.base_url) if asking.model else None
     temperature = None if asking.temperature is None else f"temperature {asking.temperature:g}"
     parts = (asking.model or "offline reader", place, temperature)
     namespace = ", ".join(part for part in parts if part)
@@ -246,15 +249,6 @@ def _with_a_namespace(settings: Settings, request: Request) -> Settings:
 def _is_asked() -> bool:
     """True iff somebody sits at a terminal."""
     return bool(sys.stdin and sys.stdin.isatty())
-
-
-def _without_answer(request: Request, error: BaselineFailed) -> BaselineFailed:
-    asking = request.asking
-    place = f" at {asking.base_url}" if asking.base_url else ""
-    return BaselineFailed(
-        f"the model {asking.model}{place} does not answer; check that its endpoint is up, and --model, "
-        f"--base-url and {asking.key or KEY}: {described(error.__cause__ or error)}"
-    )
 
 
 def show(explanation: Explanation, *, as_json: bool) -> None:

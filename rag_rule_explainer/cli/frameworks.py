@@ -47,7 +47,7 @@ class Integration:
             return self._package.RuleExplainer(application, **parameters)
         except TypeError as error:
             raise InvalidInput(
-                f"--app {name} is a {type(application).__name__}; name a LangChain Runnable, a "
+                f"--app {name} is of type {type(application).__name__}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"
             ) from error
 

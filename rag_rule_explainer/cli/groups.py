@@ -1,14 +1,18 @@
 """Commands that take their options in groups: a dataclass, each field of which is an option or a group.
 
-What commands have in common is said once, and reaches them as one value that has been checked.
+What commands have in common is said once, and reaches them as one value that has been checked. A group
+with a ``PANEL`` has its options under that heading in the help.
 """
 
 import inspect
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Annotated, Any, get_args
+
+from typer.models import OptionInfo
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -28,11 +32,24 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
+    panel: str | None = getattr(taker, "PANEL", None)
     for parameter, hint in _parameters(taker):
         if _is_group(hint):
             yield from _options(hint)
         else:
-            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint)
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=_shown(hint, panel))
+
+
+def _shown(hint: Any, panel: str | None) -> Any:
+    """The annotation of an option as the help is to have it; the option may stand elsewhere as well."""
+    kind, *written = get_args(hint) or (hint,)
+    if not (written and isinstance(option := written[0], OptionInfo)):
+        return hint
+    placed = copy(option)
+    placed.rich_help_panel = panel
+    if kind is bool:
+        placed.metavar = " "  # a flag takes no value, and would be said to take a <bool>
+    return Annotated[kind, placed]
 
 
 def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

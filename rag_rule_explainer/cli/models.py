@@ -1,6 +1,7 @@
 """Who answers: the offline reader, or a chat model behind an OpenAI-compatible endpoint."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -9,12 +10,14 @@ from pydantic import SecretStr
 
 from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge, JudgeRequest
+from ..probing.judging import described
 from ..probing.replaying import Replay
 from ..reader import read
 from ..sources import Source
 from ..verdicts import Answer
 
 KEY = "OPENAI_API_KEY"
+_VERSIONED = re.compile(r"/v\d+\w*$")
 
 
 def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
@@ -51,6 +54,29 @@ def chat_model_judge(name: str, base_url: str | None) -> Judge:
         raise MissingExtra.naming("openai", "--judge-model") from error
     # As above.
     return judge_of(ChatOpenAI(model=name, base_url=base_url, api_key=_key_in(KEY), max_retries=0))
+
+
+def endpoint(base_url: str | None) -> str | None:
+    """Returns where the model is asked, unless that is where OpenAI's own are."""
+    return base_url or os.environ.get("OPENAI_BASE_URL")
+
+
+def unanswered(name: str, base_url: str | None, key: str | None, error: BaseException) -> str:
+    """Returns what is said of a model that does not answer, and what to look at first."""
+    place, told = endpoint(base_url), described(error)
+    return (
+        f"the model {name}{f' at {place}' if place else ''} does not answer; {_first_look(place, told)}"
+        f"check that its endpoint is up, and --model, --base-url and {key or KEY}: {told}"
+    )
+
+
+def _first_look(place: str | None, told: str) -> str:
+    if "Error code: 404" not in told:
+        return ""
+    path = (place or "/v1").rstrip("/")
+    if path.endswith("/completions"):
+        return "give --base-url without /chat/completions; "
+    return "is that its name there? " if _VERSIONED.search(path) else "does its base URL end in /v1? "
 
 
 @dataclass(frozen=True, slots=True)

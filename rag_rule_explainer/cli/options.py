@@ -66,7 +66,7 @@ ReplayBound = Annotated[
     float | None,
     typer.Option(
         metavar="N",
-        help="A replay may make N times the application's own model requests, tool calls and steps "
+        help="A replay may make N times the application's own model requests, tool calls and steps; "
         "5 by default.",
     ),
 ]
@@ -82,7 +82,9 @@ KindOption = Annotated[
 Sources = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE_OR_DIR", help="A .jsonl of {id?, title?, text}, a folder of texts, or - for stdin."
+        metavar="FILE_OR_DIR",
+        help="A .jsonl of {id?, title?, text}, or - for one from a pipe, or a folder: all .txt and .md "
+        "files in it, and in its folders.",
     ),
 ]
 TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
@@ -189,7 +191,8 @@ PriceOption = Annotated[
     typer.Option(
         "--price",
         metavar="MODEL=IN,OUT[,CACHED]",
-        help="Prices of a million tokens; '*' for any other model. May be given several times.",
+        help="Prices of a million tokens, such as gpt-4o-mini=0.15,0.6; '*' for any other model. "
+        "May be given several times.",
     ),
 ]
 Timeout = Annotated[float | None, typer.Option(help="Seconds one replay may take.")]
@@ -226,7 +229,13 @@ WithoutSources = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The answer to no sources at all, instead of asking.")
 ]
 RepeatCheck = Annotated[bool, typer.Option(help="Replay all sources once more before mining.")]
-Yes = Annotated[bool, typer.Option("--yes", help=f"Do not ask before more than {ASK_ABOVE} replays.")]
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        help=f"Do not ask before more than {ASK_ABOVE} replays, nor where the condition is not met.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")]
 Before = Annotated[Path, typer.Argument(metavar="A", help="A file that explain --json printed.")]
 After = Annotated[Path, typer.Argument(metavar="B", help="Another such file.")]

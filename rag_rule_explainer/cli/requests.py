@@ -1,6 +1,7 @@
 """What the command line asks about, and whom: the options that are no settings, in groups."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..errors import InvalidInput
 from .judges import JudgeOptions
@@ -40,6 +41,8 @@ from .options import (
 class Subject:
     """A question, and the sources or the application that answers it."""
 
+    PANEL: ClassVar = "What is explained"
+
     question: Question = None
     sources: Sources = None
     top_k: TopK = None
@@ -60,6 +63,8 @@ class Subject:
 class Recording:
     """The run that is explained: a logged one, and how an application is replayed."""
 
+    PANEL: ClassVar = "Runs of an application"
+
     baseline: BaselineFile = None
     scope: ScopeOption = "seen"
     on_new_query: NewQuery = None
@@ -71,6 +76,8 @@ class Recording:
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What rules are about, and who judges it."""
+
+    PANEL: ClassVar = "The condition, and who judges it"
 
     predicate: Predicate = "same-answer"
     omission_predicate: OmissionPredicate = None
@@ -97,6 +104,8 @@ class Condition:
 class Asking:
     """The model that reads the sources, and whether it may cost."""
 
+    PANEL: ClassVar = "The model that reads the sources"
+
     model: Model = None
     base_url: BaseUrl = None
     key: KeyVariable = None
@@ -112,9 +121,9 @@ class Request:
     """
 
     subject: Subject
-    recording: Recording
     condition: Condition
     asking: Asking
+    recording: Recording
     json: Json = False
 
     def __post_init__(self) -> None:

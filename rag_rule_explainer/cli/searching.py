@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..choosing import MOST_REPLAYS
 from ..errors import InvalidInput
@@ -55,6 +55,8 @@ _USUAL_RETRIES = Retries()
 class Testing:
     """How a rule is tried."""
 
+    PANEL: ClassVar = "How rules are tried"
+
     miner: Miner = "auto"
     merge_duplicates: MergeDuplicates = False
     similarity: Similarity = None
@@ -83,6 +85,8 @@ class Testing:
 @dataclass(frozen=True, slots=True)
 class Mining:
     """How rules are looked for."""
+
+    PANEL: ClassVar = "Which rules, and how they are looked for"
 
     rules: RulesOption = "both"
     granularity: Granularity = None
@@ -128,6 +132,8 @@ class Mining:
 class Spending:
     """What may be spent, how fast, and where it is kept."""
 
+    PANEL: ClassVar = "What may be spent, and where it is kept"
+
     max_replays: MaxReplays = None
     max_tokens: MaxTokens = None
     max_cost: MaxCost = None
@@ -162,6 +168,8 @@ class Spending:
 @dataclass(frozen=True, slots=True)
 class Voting:
     """What is done where answers vary."""
+
+    PANEL: ClassVar = "Where answers vary"
 
     samples: Samples = 1
     vote: VoteOption = None

@@ -2,16 +2,21 @@
 
 import os.path
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
+from ..given import Given, names
 from ..ranking import best_matches
+from ..records import phrase
 from ..sources import Source, SourceSet
+from .terminal import say
 
 _SUFFIXES = (".txt", ".md")
+_DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".pptx", ".rtf", ".xlsx")
 
 
 class SourceLine(BaseModel):
@@ -24,6 +29,11 @@ class SourceLine(BaseModel):
     title: str | None = None
     metadata: dict[str, JsonValue] = {}
 
+    def source(self, name: str) -> Source:
+        """Returns it as a source of that name."""
+        titled = {} if self.title is None else {"title": self.title}
+        return Source(name, self.text, {**self.metadata, **titled})
+
 
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     """The sources at ``path``; with ``top_k``, the ones that match the question best, best first.
@@ -31,11 +41,12 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     Raises InvalidInput where there is no such path, nothing usable in it, or an id is empty or twice
     there.
     """
-    is_folder = os.path.isdir(path)  # noqa: PTH112 -- says no where Path.is_dir raises
     if str(path) == "-":
-        sources = list(_in_lines(_from_stdin(), "standard input"))
+        sources = _in_lines(_from_stdin(), "standard input")
+    elif os.path.isdir(path):  # noqa: PTH112 -- says no where Path.is_dir raises
+        sources = _from_folder(path)
     else:
-        sources = list(_from_folder(path) if is_folder else _in_lines(read(path), str(path)))
+        sources = _in_lines(read(path), str(path))
     if not sources:
         raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
     everything = SourceSet.of(sources)
@@ -52,14 +63,29 @@ _EXPECTED = (
 )
 
 
-def _from_folder(folder: Path) -> Iterator[Source]:
-    for file in sorted(folder.rglob("*")):
-        if file.suffix.lower() in _SUFFIXES and file.is_file():
-            yield Source(file.relative_to(folder).as_posix(), read(file))
+def _from_folder(folder: Path) -> list[Source]:
+    """Of all its texts, those in folders inside it as well."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    texts = [file for file in files if file.suffix.lower() in _SUFFIXES]
+    unread = _counted([file for file in files if file.suffix.lower() in _DOCUMENTS])
+    if not texts and unread:
+        raise InvalidInput(
+            f"{folder} holds {unread} and no texts; take their text out first: {_EXPECTED}"
+        )
+    if unread:
+        say(f"{unread} in {folder}: not read, as only .txt and .md are")
+    return [Source(file.relative_to(folder).as_posix(), read(file)) for file in texts]
+
+
+def _counted(files: Collection[Path]) -> str:
+    """Files by their kind, in words; empty for none."""
+    kinds = Counter(file.suffix.lower() for file in files)
+    counts = [f"{count} {kind}" for kind, count in kinds.most_common()]
+    return f"{phrase(counts)} file{'s' * (len(files) != 1)}" if counts else ""
 
 
 def _from_stdin() -> str:
-    if sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- as Python sets it where it is closed
         raise InvalidInput(f"--sources - reads what is piped in, and nothing is; {_EXPECTED}")
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
@@ -69,14 +95,16 @@ def _from_stdin() -> str:
         ) from error
 
 
-def _in_lines(content: str, where: str) -> Iterator[Source]:
+def _in_lines(content: str, where: str) -> list[Source]:
+    """One of each line, under its id, or the name that only its metadata has, or D and its place."""
     # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            yield _source(line, f"{where}, line {number}", number)
+    numbered = enumerate(content.split("\n"), start=1)
+    lines = [_line(line, f"{where}, line {number}") for number, line in numbered if line.strip()]
+    named = names([Given(line.text, line.id, line.metadata) for line in lines])
+    return [line.source(name) for name, line in zip(named, lines, strict=True)]
 
 
-def _source(line: str, where: str, number: int) -> Source:
+def _line(line: str, where: str) -> SourceLine:
     try:
         read = SourceLine.model_validate_json(line)
     except ValidationError as error:
@@ -86,8 +114,7 @@ def _source(line: str, where: str, number: int) -> Source:
         raise InvalidInput(f"{where}: {place + ': ' if place else ''}{complaint}; {_EXPECTED}") from error
     if read.id is not None and not read.id.strip():
         raise InvalidInput(f"{where}: the id is empty; give one, or leave it out")
-    metadata = {**read.metadata, **({} if read.title is None else {"title": read.title})}
-    return Source(f"D{number}" if read.id is None else read.id, read.text, metadata)
+    return read
 
 
 def read(file: Path, expected: str = _EXPECTED) -> str:
@@ -97,6 +124,9 @@ def read(file: Path, expected: str = _EXPECTED) -> str:
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error
     except UnicodeDecodeError as error:
+        kind = file.suffix.lower()
+        if kind in _DOCUMENTS:
+            raise InvalidInput(f"{file} is a {kind} file, not text; take its text out first") from error
         raise InvalidInput(
             f"{file} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
         ) from error

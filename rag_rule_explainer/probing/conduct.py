@@ -39,6 +39,7 @@ class Conduct:
     ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
     is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown. ``unrecognised``:
     ids of those that the model is known to be shown, in a form in which they are not recognised.
+    ``making``: how a function that makes the application anew is passed, in words.
     """
 
     scope: Scope
@@ -48,6 +49,7 @@ class Conduct:
     sight: Sight
     on_no_retrieval: OnNoRetrieval = "error"
     unrecognised: frozenset[str] = frozenset()
+    making: str = ""
 
     @classmethod
     def of(
@@ -109,7 +111,7 @@ class Conduct:
         remarks = {answer.note, *serving.remarks}
         if not serving.served:
             if self.on_no_retrieval == "error":
-                raise ReplayMissedGate(MISSED)
+                raise ReplayMissedGate(MISSED + self._anew())
             remarks.add(NOT_RETRIEVED)
         else:
             missing = [identity for identity in ids if identity not in serving.delivered]
@@ -154,5 +156,12 @@ class Conduct:
             f"the text of {shown} was left out of a replay and reached the model all the same "
             f"(the gate served {len(serving.delivered)} sources): a second retriever in a thread of its "
             "own, a memory, or a cache. Wrap it in gate(...), turn it off while explaining, or pass the "
-            "source as pinned if it is always to be there"
+            f"source as pinned if it is always to be there{self._anew()}"
+        )
+
+    def _anew(self) -> str:
+        """What to do where the application keeps what an earlier run found."""
+        return (
+            ". If the application keeps what another run found, pass a function that makes it anew for "
+            f"every run{self.making and f': {self.making}'}"
         )

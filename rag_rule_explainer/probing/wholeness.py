@@ -16,7 +16,7 @@ Only the first two are answers. Case and separators do not matter: ``FinishReaso
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
@@ -135,7 +135,7 @@ def reason_in(*places: object) -> str | None:
 
     ``places``: mappings or objects with attributes, with what is nested in them where providers nest it.
     """
-    told = [each for place in places for each in _reasons(place, _DEEPEST)]
+    told = [each for place in places for each in _reasons(place, _DEEPEST) if each is not None]
     worst = max(told, key=ending_of, default=None)
     return None if worst is None or ending_of(worst) is Ending.UNSAID else _written(worst)
 
@@ -228,7 +228,11 @@ def _canonical(reason: object) -> str:
     """Returns letters and digits alone, in lower case, without the name of an enumeration before them."""
     if reason is None:
         return ""
-    told = _written(reason).strip()
+    return _plain(_written(reason).strip())
+
+
+@lru_cache(maxsize=1024)
+def _plain(told: str) -> str:
     plain = "".join(letter for letter in told.rpartition(".")[2].lower() if letter.isalnum())
     # Nobody knows what "???" means, but something is said.
     return _BEFORE.sub("", plain) or plain or told
@@ -261,13 +265,13 @@ _PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
 
 
 def _reasons(place: object, depth: int) -> Iterator[object]:
-    if _is_silent(place):
+    if place is None or _is_silent(place):
         return
-    for key in _KEYS:
+    for key in _may_have(place, _KEYS):
         told = _entry(place, key)
         is_nested = isinstance(told, Mapping)
         yield _entry(cast("object", told), "reason") if is_nested else told
-    for key in _BLOCKING:
+    for key in _may_have(place, _BLOCKING):
         told = _entry(place, key)
         if ending_of(told) is not Ending.UNSAID and _canonical(told) != "blockedreasonunspecified":
             yield f"block_reason {_written(told)}"
@@ -283,8 +287,16 @@ def _is_silent(place: object) -> bool:
     return isinstance(place, dict) and _PLACES.isdisjoint(cast("dict[object, object]", place))
 
 
+def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
+    """Returns those that are not known to be missing: every reply is looked at, and has few of them."""
+    if isinstance(place, dict):
+        held = cast("dict[object, object]", place)
+        return [key for key in keys if key in held]
+    return keys
+
+
 def _nested_reasons(place: object, depth: int) -> Iterator[object]:
-    for key in _NESTED:
+    for key in _may_have(place, _NESTED):
         inner = _entry(place, key)
         if key == "incomplete_details":
             yield _entry(inner, "reason")

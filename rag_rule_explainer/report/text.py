@@ -158,9 +158,10 @@ def _named(ids: Sequence[str], everything: Sequence[str], ties: Iterable[Sequenc
     """Most of many are named by what is not among them."""
     among = set(ids)
     rest = [identity for identity in everything if identity not in among]
-    few = not rest or len(ids) <= _MOST_SHOWN or len(rest) > _MOST_SHOWN
-    named = phrase(named_units(ids if few else rest, ties))
-    return named if few else f"all but {named}"
+    many = len(ids) > _MOST_SHOWN or len(ids) > 2 * len(rest) + 1
+    if not (rest and many) or len(rest) > _MOST_SHOWN:
+        return phrase(named_units(ids, ties))
+    return f"all but {phrase(named_units(rest, ties))}"
 
 
 def _answered(answer: str | None) -> str:

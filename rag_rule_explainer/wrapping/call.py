@@ -164,7 +164,7 @@ class Call(Generic[Item]):
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
         """What the explainer says when it is asked so about a baseline that was recorded."""
         sources, baseline = recorded
-        with kept(), self._as_one(), self._judge_watched() as judge:
+        with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
             return ask(
                 self.run.case.question,
                 sources,
@@ -181,7 +181,7 @@ class Call(Generic[Item]):
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
         sources, baseline = recorded
         await self._ask_tracers()
-        with self._as_one(), self._judge_watched() as judge:
+        with self._as_one(), self.run.muting(), self._judge_watched() as judge:
             async with self.events.told() as progress:
                 return await ask(
                     self.run.case.question,

@@ -40,6 +40,7 @@ class Manner:
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
     replay_bound: float | None = FACTOR
+    print_replays: bool = False
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:

@@ -149,6 +149,7 @@ class Participation:
     far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
     ``trace``: what wants to know the id of this run, as it is the one that is explained.
+    ``muted``: what it prints is not shown.
     """
 
     gate: GoingOn
@@ -159,6 +160,7 @@ class Participation:
     tool_calls: int = 0
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
+    muted: bool = False
     made: list[str] = field(default_factory=list[str])
     bound: Bound | None = None
     refused: RagRuleError | None = None

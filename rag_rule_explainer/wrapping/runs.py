@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
@@ -26,6 +26,7 @@ from .holdings import Holdings
 from .leftovers import Leftovers
 from .marks import texts_of
 from .memos import first_made
+from .muting import muting
 from .participation import (
     Participation,
     Watch,
@@ -303,7 +304,7 @@ class ApplicationRun(Generic[Item]):
             yield f"replays were made one at a time, as {self._alone.written}, which they share"
 
     def _conduct_for(self, captured: Captured[Item]) -> Conduct:
-        return Conduct.of(
+        conduct = Conduct.of(
             captured.sources,
             self._first.watch.requests,
             scope=self._manner.scope,
@@ -312,6 +313,7 @@ class ApplicationRun(Generic[Item]):
             shown=self.application.shown(captured),
             on_no_retrieval=self._manner.on_no_retrieval,
         )
+        return replace(conduct, making=self.application.making)
 
     def _state(self) -> str:
         """What answers depend on beside question and sources: the rest of the input, what is
@@ -365,17 +367,23 @@ class ApplicationRun(Generic[Item]):
         self.application.interception.wrap_loaded_classes()
         run = self._participation(self._captured.replaying(kept), self._first.state.of_a_replay())
         run.traced = self._manner.trace_replays
+        run.muted = not self._manner.print_replays
         run.bound = self._bound(run, kept)
         maker, watch = named(kept), run.watch
         watch.exchanges.after_reply.append(
             lambda reply: self._fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
         )
         try:
-            with self._looking(), self._joined(run):
+            # One that is left behind is muted until it ends.
+            with self.muting(), self._looking(), self._joined(run):
                 yield run
         finally:
             # Also of a run that failed, another one is not to know anything.
             self._fidelity.note(run, kept)
+
+    def muting(self) -> AbstractContextManager[None]:
+        """Inside, no replay is heard, unless its user wants to hear it."""
+        return nullcontext() if self._manner.print_replays else muting()
 
     @contextmanager
     def _looking(self) -> Generator[None, None, None]:

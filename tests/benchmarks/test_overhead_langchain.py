@@ -1,6 +1,7 @@
 """What explaining a LangChain chain costs beside the replays themselves, as ratios measured in one run.
 
-The same 256 replays of the same chain, once through ``abatch`` and once through the explainer, in turns.
+The same 256 replays of the same chain, once through ``abatch`` and once through the explainer, in turns;
+and the same explained chain, once through ``invoke`` and once through ``ainvoke``.
 """
 
 import asyncio
@@ -13,10 +14,11 @@ from langchain_core.documents import Document
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnablePassthrough
-from langchain_rag_rule_explainer import RuleExplainer
+from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
+from langchain_rag_rule_explainer import RuleExplainer, explained
 
 from tests.benchmarks.ratios import show
+from tests.clock import waited
 from tests.integrations.known import BAD
 from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.shapes import joined
@@ -40,6 +42,17 @@ class Subsets(BaseRetriever):
         return [each for each in DOCUMENTS if query == "?" or each.id in query.split()]
 
 
+class AsyncSubsets(Subsets):
+    """Needs no thread."""
+
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return self._get_relevant_documents(query, run_manager=run_manager)
+
+
+async def joined_later(documents: list[Document]) -> str:
+    return joined(documents)
+
+
 class Slow(Telling):
     """Takes its time."""
 
@@ -56,11 +69,31 @@ def says(messages: Any) -> str:
     return "bad" if all(DOCUMENTS[n].page_content in sent for n in (1, 3)) else "good"
 
 
-def chain(latency: float) -> Runnable[Any, Any]:
+def chain_over(model: Telling) -> Runnable[Any, Any]:
     prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
     context = Subsets() | joined
-    model = Slow(says=says, latency=latency)
     return {"context": context, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
+
+
+def function_over(model: Telling) -> Runnable[Any, Any]:
+    """A plain function, for which LangChain takes a thread under ``ainvoke``."""
+    retriever = Subsets()
+
+    def answer(question: str) -> str:
+        return model.invoke(f"{joined(retriever.invoke(question))}\n\n{question}").text
+
+    return RunnableLambda(answer)
+
+
+def chain(latency: float) -> Runnable[Any, Any]:
+    return chain_over(Slow(says=says, latency=latency))
+
+
+FREE: dict[str, Callable[[], Runnable[Any, Any]]] = {
+    "a model with an async entry": lambda: chain(0.0),
+    "a model without one": lambda: chain_over(Telling(says=says)),
+    "a plain function": lambda: function_over(Telling(says=says)),
+}
 
 
 def compared(latency: float, clock: Callable[[], float], rounds: int) -> tuple[list[float], list[float]]:
@@ -91,6 +124,47 @@ def compared(latency: float, clock: Callable[[], float], rounds: int) -> tuple[l
     return [ours for _, ours in pairs], [theirs for theirs, _ in pairs]
 
 
+# With a free model all is computing. On a busy machine eight threads are given more of it than one loop,
+# so what was computed is told beside what it took.
+CLOCKS = {"wall time": time.perf_counter, "CPU time": time.process_time}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_async_against_sync(name: str) -> None:
+    application = explained(
+        FREE[name](), predicate=BAD, miner="exhaustive", concurrency=CONCURRENCY, check_repeatable=False
+    )
+
+    def now() -> list[float]:
+        return [clock() for clock in CLOCKS.values()]
+
+    def taken(answer: Any, started: list[float]) -> list[float]:
+        took = [after - before for after, before in zip(now(), started, strict=True)]
+        assert answer.rag_rules["counts"]["replays"] == 1 << SOURCES
+        return took
+
+    def sync() -> list[float]:
+        started = now()
+        return taken(application.invoke("?"), started)
+
+    async def awaited() -> list[float]:
+        started = now()
+        return taken(await application.ainvoke("?"), started)
+
+    for _ in range(2):
+        sync()
+        asyncio.run(awaited())
+    pairs = [(asyncio.run(awaited()), sync()) for _ in range(9)]
+    for place, clock in enumerate(CLOCKS):
+        show(
+            f"ainvoke, 8 in flight, free, {name}: {clock}",
+            "invoke",
+            [ours[place] for ours, _ in pairs],
+            [theirs[place] for _, theirs in pairs],
+            bar=1.3,
+        )
+
+
 def test_wall_time_with_latency() -> None:
     show(
         "256 replays of 50 ms, 8 at a time: wall time",
@@ -98,6 +172,19 @@ def test_wall_time_with_latency() -> None:
         *compared(0.05, time.perf_counter, 5),
         bar=1.15,
     )
+
+
+def test_waiting_alone() -> None:
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    context = AsyncSubsets() | RunnableLambda(joined, afunc=joined_later)
+    model = Slow(says=says, latency=0.05)
+    application = {"context": context, "question": RunnablePassthrough()} | prompt | model
+    explainer = RuleExplainer(
+        application, predicate=BAD, miner="exhaustive", concurrency=CONCURRENCY, check_repeatable=False
+    )
+    ours = waited(lambda: explainer.aexplain("?"))
+    theirs = waited(lambda: application.abatch(SUBSETS, {"max_concurrency": CONCURRENCY}))
+    show("256 replays of 50 ms, 8 at a time: waiting alone", "abatch", [ours], [theirs], bar=1.15)
 
 
 def test_cpu_time_without_latency() -> None:

@@ -15,6 +15,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from tests.benchmarks.ratios import show
+from tests.clock import waited
 from tests.integrations.known import BAD
 from tests.integrations.llama_index.engines import Counting, engine_of
 from tests.integrations.llama_index.models import Telling
@@ -44,9 +45,11 @@ def says(prompt: str) -> str:
     return "bad" if all(NODES[n].text in prompt for n in (1, 3)) else "good"
 
 
-def compared(
-    latency: float, clock: Callable[[], float], rounds: int, miner: Any
-) -> tuple[list[float], list[float]]:
+Run = Callable[[], Awaitable[None]]
+
+
+def runs(latency: float, miner: Any) -> tuple[Run, Run]:
+    """The same calls through the explainer, which is to go first, and through ``run_jobs``."""
     engine = engine_of(Counting(NODES), Slow(says=says, latency=latency))
     explainer = RuleExplainer(
         engine,
@@ -74,7 +77,15 @@ def compared(
         # The baseline asks on all of them; without any, no model is asked.
         asked[:] = [probe.kept for probe in explanation.probes if probe.kept]
 
-    def timed(run: Callable[[], Awaitable[None]]) -> float:
+    return explained, bare
+
+
+def compared(
+    latency: float, clock: Callable[[], float], rounds: int, miner: Any
+) -> tuple[list[float], list[float]]:
+    explained, bare = runs(latency, miner)
+
+    def timed(run: Run) -> float:
         async def running() -> float:
             started = clock()
             await run()
@@ -95,6 +106,18 @@ def test_wall_time_with_latency(miner: str) -> None:
         f"8 nodes, rules of both kinds, 50 ms, 8 workers, {miner}: wall time",
         "run_jobs",
         *times,
+        bar=1.15,
+    )
+
+
+@pytest.mark.parametrize("miner", ["exact", "exhaustive"])
+def test_waiting_alone(miner: str) -> None:
+    ours, theirs = map(waited, runs(0.05, miner))
+    show(
+        f"8 nodes, rules of both kinds, 50 ms, 8 workers, {miner}: waiting alone",
+        "run_jobs",
+        [ours],
+        [theirs],
         bar=1.15,
     )
 

@@ -54,13 +54,6 @@ def test_what_is_piped_may_be_wrong(rag_rules: RagRules, monkeypatch: pytest.Mon
     assert "standard input is not UTF-8 text" in told.err
 
 
-def test_a_misspelt_predicate(rag_rules: RagRules, tmp_path: Path) -> None:
-    file = jsonl(tmp_path / "s.jsonl", *BUILT)
-    told = rag_rules("explain", "--question", QUESTION, "--sources", file, "--predicate", "contain:1889")
-    assert told.code == 2
-    assert "'contain:1889' is not a predicate; did you mean 'contains'? write" in told.err
-
-
 def test_a_false_condition_ends_it_without_a_terminal(rag_rules: RagRules, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "s.jsonl", *BUILT)
     given = ("explain", "--question", QUESTION, "--sources", file, "--predicate", "contains:1950")

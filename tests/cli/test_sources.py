@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_rule_explainer.sources import SourceSet
 from tests.cli.runs import QUESTION, RagRules, explanation_of, folder, jsonl
 
 
@@ -21,6 +22,19 @@ class TestSources:
         file = jsonl(tmp_path / "s.jsonl", {"text": "one", "score": 0.7}, {"text": "two", "id": None})
         run = rag_rules("explain", "--question", QUESTION, "--sources", file, "--json")
         assert [(s.id, s.text) for s in explanation_of(run).sources] == [("D1", "one"), ("D2", "two")]
+
+    def test_a_document_is_named_as_an_explainer_names_it(
+        self, rag_rules: RagRules, tmp_path: Path
+    ) -> None:
+        given = [
+            {"page_content": text, "metadata": {"source": source}}
+            for text, source in (("one", "leave.md"), ("two", "faq.md"), ("three", "faq.md"))
+        ]
+        file = jsonl(tmp_path / "s.jsonl", *given)
+        run = rag_rules("explain", "--question", QUESTION, "--sources", file, "--json")
+        # Two chunks of one file are not told apart by its name.
+        assert [source.id for source in explanation_of(run).sources] == ["leave.md", "D2", "D3"]
+        assert SourceSet.of(given).ids == ("leave.md", "D2", "D3")
 
     def test_a_text_may_hold_any_line_break_that_json_allows(
         self, rag_rules: RagRules, tmp_path: Path

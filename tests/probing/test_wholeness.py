@@ -137,6 +137,25 @@ def test_the_worst_reason_of_a_providers_data_is_found() -> None:
     assert reason_in({"status": "success"}, {"done": True}, None, "text", 3) is None
 
 
+class Metadata(dict[str, object]):
+    """Knows what it is asked for."""
+
+    def __init__(self, **told: object) -> None:
+        super().__init__(**told)
+        self.asked: list[object] = []
+
+    def get(self, key: object, default: object = None, /) -> object:
+        self.asked.append(key)
+        return super().get(key, default)  # type: ignore[call-overload]
+
+
+def test_of_a_reply_only_what_it_has_is_looked_at() -> None:
+    """Each replay's reply is: there are eighteen places where some provider puts a reason."""
+    metadata = Metadata(finish_reason="stop", model_name="m", choices=[Metadata(finish_reason="length")])
+    assert reason_in(metadata, None, Metadata(id="1")) == "length"
+    assert metadata.asked == ["finish_reason", "status", "choices"]
+
+
 def test_what_is_wrong_with_a_reply_is_said_with_its_reason() -> None:
     assert fault_of(Said("bad", "stop")) == fault_of(Said("bad")) == ""
     assert fault_of(Said(" ", "stop")) == EMPTY

@@ -231,6 +231,12 @@ class TestRest:
             "  - omitting D2 and D3 is not enough with D1 retained: the answer was 'yes'",
         ]
 
+    def test_most_of_them_are_named_by_what_is_not_among_them(self) -> None:
+        assert section(explained(yes_if("D2"), sources=5), "What is not a rule") == [
+            "  - retaining all but D2 is not enough: the answer was 'no'",
+            "  - omitting all but D2 is not enough with D2 retained: the answer was 'yes'",
+        ]
+
     def test_importance_leaves_out_sources_that_count_for_nothing(self) -> None:
         assert section(explained(yes_if("D1", "D2")), "Importance (Banzhaf, Shapley)") == [
             "  D1  retention  0.500  0.500",

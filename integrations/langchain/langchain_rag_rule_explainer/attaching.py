@@ -1,31 +1,56 @@
 """``explained``: a chain that attaches the rules of its answers to its own output."""
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, cast
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, cast, overload
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.graph import Graph
-from langchain_core.runnables.utils import Input, Output
+from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
-from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.wrapping.outputs import Explained, check_alone
 
 from .outputs import AnswerChunk, attached, last_chunk
 from .runnable import RuleExplainer
 
 
-def explained(chain: RunnableLike[Input, Output], **parameters: Any) -> Runnable[Input, Output]:
+@overload
+def explained(
+    chain: RuleExplainer[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
+) -> Runnable[Input, Output]: ...
+
+
+@overload
+def explained(
+    chain: Callable[[Input], Coroutine[Any, Any, Output]],
+    predicate: PredicateLike | None = None,
+    **parameters: Any,
+) -> Runnable[Input, Output]: ...
+
+
+@overload
+def explained(
+    chain: RunnableLike[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
+) -> Runnable[Input, Output]: ...
+
+
+def explained(
+    chain: Any, predicate: PredicateLike | None = None, **parameters: Any
+) -> Runnable[Any, Any]:
     """The chain, whose outputs carry the rules they obey as ``rag_rules``, JSON-friendly.
 
     An AIMessage carries them in its ``response_metadata``; a dict or a graph's state under that key, and
     on its last AIMessage; a str is a ``str`` with the attribute ``.rag_rules``; anything else comes as an
-    ``Explained``. ``parameters``: as for ``RuleExplainer``, which may also be given itself.
+    ``Explained``. ``predicate`` and ``parameters``: as for ``RuleExplainer``, which may also be given
+    itself, by itself.
     """
     if isinstance(chain, RuleExplainer):
+        check_alone(predicate, parameters)
         return ExplainedChain(explainer=cast("RuleExplainer[Any, Any]", chain))
-    return ExplainedChain(explainer=RuleExplainer(chain, **parameters))
+    return ExplainedChain(explainer=RuleExplainer(chain, predicate, **parameters))
 
 
 class ExplainedChain(RunnableSerializable[Input, Output]):
@@ -79,6 +104,22 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     def OutputType(self) -> Any:
         """The chain's."""
         return self.explainer.application.OutputType
+
+    @override
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+        """The chain's."""
+        return self.explainer.application.get_input_schema(config)
+
+    @override
+    def get_output_schema(self, config: RunnableConfig | None = None) -> Any:
+        """The chain's."""
+        return self.explainer.application.get_output_schema(config)
+
+    @property
+    @override
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """The chain's: what may be configured in it may be configured here."""
+        return self.explainer.application.config_specs
 
     @override
     def get_graph(self, config: RunnableConfig | None = None) -> Graph:

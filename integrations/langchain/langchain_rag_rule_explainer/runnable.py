@@ -71,7 +71,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     cut off at their length limit count. ``ignore``: regular expressions of what may differ between the
     baseline's model requests and those of a replay on all sources, such as a request number.
     ``replay_bound``: a replay may make so many times the baseline's model requests, tool calls,
-    retrievals and steps; past that its answer is unknown.
+    retrievals and steps; past that its answer is unknown. ``print_replays=True`` shows what replays print
+    and warn of, too; else only the first run is heard, and what goes to stderr or to a log.
 
     Callbacks and tracers see an explanation as one run, "rag_rule_explanation", with the application's
     own and a "rag_rule_replay" for each replay inside it, which ends once it was judged and has the
@@ -114,8 +115,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: RunnableLike[Input, Output],
-        *,
         predicate: PredicateLike | None = None,
+        *,
         omission_predicate: PredicateLike | None = None,
         question_of: QuestionOf = question_in,
         answer_of: AnswerOf = answer_in,
@@ -128,6 +129,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         trace_replays: bool = True,
         ignore: Sequence[str | re.Pattern[str]] = (),
         replay_bound: float | None = FACTOR,
+        print_replays: bool = False,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
@@ -148,6 +150,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             trace_replays,
             ignore,
             replay_bound,
+            print_replays,
         )
 
         def make(concurrency: int | None) -> Explainer:
@@ -397,6 +400,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def OutputType(self) -> Any:
         """``Explained``."""
         return Explained
+
+    @override
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+        """The application's."""
+        return self.application.get_input_schema(config)
 
     @property
     @override

@@ -1,6 +1,7 @@
 """What models are sent and reply during one run, from their own events."""
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -56,6 +57,18 @@ class Watch(UsageMetadataCallbackHandler):
         self._streamed: set[UUID] = set()
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
+
+    @property
+    @override
+    def ignore_chain(self) -> bool:
+        """Of chains, only the steps of graphs matter; to be told of all others takes its time."""
+        return "langgraph" not in sys.modules
+
+    @property
+    @override
+    def ignore_retriever(self) -> bool:
+        """What is retrieved, the gate sees."""
+        return True
 
     @property
     def requests(self) -> list[Request]:

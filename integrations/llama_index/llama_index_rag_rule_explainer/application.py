@@ -17,7 +17,7 @@ from llama_index.core.storage.index_store.types import BaseIndexStore
 from llama_index.core.storage.kvstore.types import BaseKVStore
 from llama_index.core.storage.storage_context import StorageContext
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
-from llama_index.core.workflow import Context
+from llama_index.core.workflow import Context, Workflow
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from typing_extensions import override
 
@@ -87,6 +87,13 @@ class LlamaIndexApplication(Application[Found]):
     @property
     @override
     def making(self) -> str:
+        engine = self.root
+        if isinstance(engine, Workflow):
+            name = type(engine).__name__
+            return (
+                f"RuleExplainer(make_workflow), where make_workflow() returns a new {name}, whose run is "
+                "given a fresh Context, or none"
+            )
         return "RuleExplainer(make_engine), where make_engine() returns a new engine or workflow"
 
     @property

@@ -1,9 +1,9 @@
 """``explained``: an engine that attaches the rules of its answers to its own responses."""
 
 import weakref
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -26,7 +26,8 @@ from llama_index.core.workflow import StartEvent, Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, Explanation
-from rag_rule_explainer.wrapping.outputs import KEY, Explained
+from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.wrapping.outputs import KEY, Explained, check_alone
 
 from .entries import Engine
 from .explainer import RuleExplainer
@@ -34,16 +35,48 @@ from .streaming import AsyncPieces, Pieces
 from .workflows import ExplainedRun
 
 
-def explained(engine: Engine | RuleExplainer, **parameters: Any) -> Any:
+@overload
+def explained(
+    engine: BaseChatEngine, predicate: PredicateLike | None = None, **parameters: Any
+) -> "ExplainedChatEngine": ...
+
+
+@overload
+def explained(
+    engine: Workflow, predicate: PredicateLike | None = None, **parameters: Any
+) -> "ExplainedWorkflow": ...
+
+
+@overload
+def explained(
+    engine: BaseQueryEngine | Callable[..., Any],
+    predicate: PredicateLike | None = None,
+    **parameters: Any,
+) -> "ExplainedQueryEngine": ...
+
+
+@overload
+def explained(
+    engine: RuleExplainer, predicate: PredicateLike | None = None, **parameters: Any
+) -> Any: ...
+
+
+def explained(
+    engine: Engine | RuleExplainer, predicate: PredicateLike | None = None, **parameters: Any
+) -> Any:
     """The engine, whose responses carry the rules they obey as ``response.metadata["rag_rules"]``.
 
     A chat engine becomes an ``ExplainedChatEngine``; a workflow or an agent an ``ExplainedWorkflow``,
     with its ``run`` and its events; anything else an ``ExplainedQueryEngine``. The last two are a
     ``BaseQueryEngine``, for tools, routers and agents. What is streamed
-    comes as it would; its rules are there when its stream has ended. ``parameters``: as for
-    ``RuleExplainer``, which may also be given itself.
+    comes as it would; its rules are there when its stream has ended. ``predicate`` and
+    ``parameters``: as for ``RuleExplainer``, which may also be given itself, by itself.
     """
-    explainer = engine if isinstance(engine, RuleExplainer) else RuleExplainer(engine, **parameters)
+    if isinstance(engine, RuleExplainer):
+        check_alone(predicate, parameters)
+        explainer = engine
+    else:
+        explainer = RuleExplainer(engine, predicate, **parameters)
     if isinstance(explainer.application, BaseChatEngine):
         return ExplainedChatEngine(explainer)
     if isinstance(explainer.application, Workflow):

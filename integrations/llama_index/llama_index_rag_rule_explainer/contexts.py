@@ -11,7 +11,7 @@ from typing import Any
 
 from llama_index.core.workflow import Context
 
-from rag_rule_explainer import InvalidInput
+from rag_rule_explainer import RagRuleError, StateShared
 from rag_rule_explainer.wrapping.attributes import ADDED, born
 from rag_rule_explainer.wrapping.isolating import current_state, reading_real
 from rag_rule_explainer.wrapping.participation import refused
@@ -106,14 +106,17 @@ def _restored(state: State, context: Any) -> Any:
     return own
 
 
-def _not_copied(error: Exception) -> InvalidInput:
-    told = (
-        "the workflow's ctx cannot be copied, and replays must not write to it: pass a function "
-        f"that makes the workflow, and its memory as memory=: {type(error).__name__}: {error}"
-    )
-    failure = InvalidInput(told)
-    refused(failure)
-    return failure
+_OWN_CONTEXT = (
+    "Pass a function that makes the workflow, and a Context of its own for every run: async def "
+    "ask(question): workflow = make_workflow(); return await workflow.run(query=question, "
+    "ctx=Context(workflow)), and RuleExplainer(ask). What a run is to start from is set there, and a "
+    "memory is passed as memory="
+)
+
+
+def _not_copied(error: Exception) -> RagRuleError:
+    seen = f"its ctx cannot be copied, and replays must not write to it: {type(error).__name__}: {error}"
+    return refused(StateShared(seen, _OWN_CONTEXT))
 
 
 CONTEXT = ("workflows.context.context", "Context")

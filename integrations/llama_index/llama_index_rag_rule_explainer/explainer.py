@@ -65,7 +65,8 @@ class RuleExplainer:
     ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
     a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
     the baseline's model requests, tool calls, retrievals and steps; past that its answer is
-    unknown.
+    unknown. ``print_replays=True`` shows what replays print and warn of, too; else only the first run is
+    heard, and what goes to stderr or to a log.
 
     The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
 
@@ -98,8 +99,8 @@ class RuleExplainer:
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
         application: Engine,
-        *,
         predicate: PredicateLike | None = None,
+        *,
         omission_predicate: PredicateLike | None = None,
         question_of: QuestionOf = question_in,
         answer_of: AnswerOf = answer_in,
@@ -112,6 +113,7 @@ class RuleExplainer:
         trace_replays: bool = True,
         ignore: Sequence[str | re.Pattern[str]] = (),
         replay_bound: float | None = FACTOR,
+        print_replays: bool = False,
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: Limiter | None = None,
@@ -133,6 +135,7 @@ class RuleExplainer:
             trace_replays,
             ignore,
             replay_bound,
+            print_replays,
         )
         self._explainer = Explainer(
             predicate=predicate,

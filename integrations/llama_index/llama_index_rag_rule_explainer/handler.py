@@ -5,8 +5,9 @@ import inspect
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import Context
+from functools import partial
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -29,6 +30,7 @@ from rag_rule_explainer.wrapping.participation import Participation, participati
 from rag_rule_explainer.wrapping.state import State
 
 from .attaching import attach
+from .awaiting import before_return, entries
 from .explainer import RuleExplainer
 from .interception import interception
 from .nodes import Found, identify
@@ -38,6 +40,7 @@ from .watching import Watch
 
 _ENTRIES = {"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"}
 _ASYNC = {"aquery", "achat", "astream_chat"}
+_WAITING = {"aquery", "achat"}
 _WRITING = {"write_response_to_history", "awrite_response_to_history"}
 
 
@@ -49,8 +52,9 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     question, what was retrieved, what the model was sent and the answer are those of the run: nothing is
     retrieved again, and the baseline is not asked again. ``auto=True`` explains each run as soon as it
     has ended and attaches the rules to its response, as ``response.metadata["rag_rules"]``: before
-    ``query`` returns or its stream ends, or, for an async run, in a task beside it, which ``await
-    handler.finished()`` waits for. ``keep``: how many ended runs are remembered, the latest.
+    ``query``, ``chat``, ``aquery`` or ``achat`` returns, or its stream ends. Where a chat engine reads
+    its stream in a thread or a task of its own, that may end later; ``await handler.finished()`` waits
+    for such a task's. ``keep``: how many ended runs are remembered, the latest.
 
     One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
     an explanation is a span of its own, whose tags have the id of the span that it explains.
@@ -68,6 +72,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     _runs: "OrderedDict[str, RecordedRun]" = PrivateAttr(default_factory=OrderedDict)
     _contexts: dict[str, Context] = PrivateAttr(default_factory=dict)
     _tasks: "set[asyncio.Task[None]]" = PrivateAttr(default_factory=set)
+    _letting_go: Callable[[], object] | None = PrivateAttr(default=None)
 
     def __init__(self, explainer: RuleExplainer, *, auto: bool = False, keep: int = 100) -> None:
         if not isinstance(explainer.application, (BaseQueryEngine, BaseChatEngine)):
@@ -77,6 +82,9 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             )
         super().__init__()
         self._explainer, self._auto, self._keep = explainer, auto, keep
+        if auto:
+            entries.start()
+            self._letting_go = weakref.finalize(self, entries.stop)
 
     @property
     def explainer(self) -> RuleExplainer:
@@ -114,8 +122,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until every async run that has ended so far is explained. Only of use with ``auto``."""
+        """Waits until every run that has ended so far is explained. Only of use with ``auto``, and for
+        what a chat engine streams from a task of its own: all else waits by itself."""
         await asyncio.gather(*self._tasks)
+
+    def close(self) -> None:
+        """Lets go of the entries that wait for rules; the dispatcher calls it when it is shut down."""
+        if self._letting_go is not None:
+            self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
         """Told events, it was added as what it is not."""
@@ -272,9 +286,24 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         except BaseException:
             self._forget(run)
             raise
-        self._close(run, whole(response, "".join(text)), response)
+        self._end(run, whole(response, "".join(text)))
+        if self._auto:
+            # The stream ends once its rules are there.
+            await self._explain_for(run, response)
 
     def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
+        self._end(run, output)
+        if not self._auto:
+            return
+        if run.entry in _ASYNC:
+            self._explain_later(run, response)
+            return
+        try:
+            attach(response, self._explained(run))
+        except Exception as error:  # the run itself went well
+            self.errors[run.id] = error
+
+    def _end(self, run: RecordedRun, output: Any) -> None:
         run.output = output
         run.end()
         run.ended = True
@@ -282,19 +311,17 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             ended = [each.id for each in self._runs.values() if each.ended]
             for each in ended[: max(0, len(ended) - self._keep)]:
                 del self._runs[each]
-        if not self._auto:
-            return
-        if run.entry in _ASYNC:
-            task = asyncio.get_running_loop().create_task(self._explain_beside(run, response))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-            return
-        try:
-            attach(response, self._explained(run))
-        except Exception as error:  # the run itself went well
-            self.errors[run.id] = error
 
-    async def _explain_beside(self, run: RecordedRun, response: Any) -> None:
+    def _explain_later(self, run: RecordedRun, response: Any) -> None:
+        """Before its entry returns; or in a task, where that has returned already."""
+        explain = partial(self._explain_for, run, response)
+        if run.entry in _WAITING and before_return(self._explainer.application, explain):
+            return
+        task = asyncio.get_running_loop().create_task(explain())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _explain_for(self, run: RecordedRun, response: Any) -> None:
         try:
             attach(response, await self._aexplained(run))
         except Exception as error:

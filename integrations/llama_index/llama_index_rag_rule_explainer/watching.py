@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
@@ -301,13 +301,33 @@ def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str,
     return {_model(response): usage} if usage else {}
 
 
+_OF_MODELS = (
+    LLMChatStartEvent,
+    LLMChatInProgressEvent,
+    LLMChatEndEvent,
+    LLMCompletionStartEvent,
+    LLMCompletionInProgressEvent,
+    LLMCompletionEndEvent,
+    LLMPredictStartEvent,
+    LLMPredictEndEvent,
+    SpanDropEvent,
+    ExceptionEvent,
+)
+
+
+@lru_cache(maxsize=256)
+def _counts(kind: type) -> bool:
+    """True for the kinds of events that ``told`` looks at; a replay has many of others."""
+    return issubclass(kind, _OF_MODELS)
+
+
 def _dispatching(name: str, method: Any) -> Any:
     """The dispatcher tells the run that goes on, and nobody of a replay that is not to be traced."""
     is_event, begins = name.endswith("event"), name == "span_enter"
 
     def is_traced(given: tuple[Any, ...], identity: str = "") -> bool:
         watch, run = _watching.get(), participation()
-        if is_event and watch is not None and given:
+        if is_event and watch is not None and given and _counts(type(given[0])):
             watch.told(given[0])
         if begins and run is not None and run.trace is not None and not run.trace.explained_run:
             run.trace.explained_run = identity  # the first span of a run is the outermost one

@@ -1,6 +1,7 @@
 """What models are sent and reply, and replies that are no answers."""
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 from langchain_rag_rule_explainer import RuleExplainer
+from langchain_rag_rule_explainer.watching import Watch
 
 from rag_rule_explainer import BaselineFailed, Case, Explanation
 from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
@@ -190,3 +192,15 @@ def test_what_a_model_inside_the_retriever_is_shown_has_not_been_seen() -> None:
     explanation = RuleExplainer(answer, predicate=BAD).explain("?")
     assert [source.id for source in explanation.held_out] == ["a"]
     assert retention(explanation) == sets("bd")
+
+
+def test_a_run_is_told_of_chains_only_where_graphs_may_be_among_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = Watch()
+    monkeypatch.setitem(sys.modules, "langgraph", sys)
+    assert not watch.ignore_chain
+    monkeypatch.delitem(sys.modules, "langgraph")
+    assert watch.ignore_chain
+    assert watch.ignore_retriever
+    assert not watch.ignore_llm

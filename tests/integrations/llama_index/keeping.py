@@ -246,11 +246,12 @@ def attached_is_true(
     """The same where the rules are attached, but that the things are as after one ordinary run."""
     if awaiting:
         asyncio.run(_await(twin.asynchronous()("why?")))
-        engine = explained(app.asynchronous(), predicate=BAD)
+        engine: Any = explained(app.asynchronous(), predicate=BAD)
         response = asyncio.run(_await(engine.aquery("why?")))
     else:
         twin("why?")
-        response = explained(app, predicate=BAD).query("why?")
+        engine = explained(app, predicate=BAD)
+        response = engine.query("why?")
     rules = response.metadata["rag_rules"]
     assert [rule["sources"] for rule in rules["retention_rules"]] == [["b", "d"]]
     assert [rule["sources"] for rule in rules["omission_rules"]] == [["b"], ["d"]]

@@ -168,7 +168,7 @@ def test_a_stream_can_be_printed_or_made_a_string_and_has_its_rules_then() -> No
 
 
 def test_a_stream_that_is_left_early_leaves_nothing_behind() -> None:
-    engine = explained(engine_of(retriever_of(), streaming=True), predicate=BAD, concurrency=1)
+    engine: Any = explained(engine_of(retriever_of(), streaming=True), predicate=BAD, concurrency=1)
     for _ in range(3):
         stream = iter(engine.query("why?").response_gen)
         assert next(stream) == "bad"
@@ -214,7 +214,7 @@ def test_a_stream_that_nobody_reads_is_let_go() -> None:
 
 def test_the_consumer_of_a_stream_takes_part_in_nothing() -> None:
     retriever = retriever_of()
-    engine = explained(engine_of(retriever, streaming=True), predicate=BAD)
+    engine: Any = explained(engine_of(retriever, streaming=True), predicate=BAD)
     for _ in engine.query("why?").response_gen:
         assert len(retriever.retrieve("mine")) == 3
     assert "mine" in retriever.live
@@ -307,7 +307,7 @@ def test_a_chat_stream_can_be_left_and_come_back_to() -> None:
 
 
 def test_a_stream_that_is_left_early_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
-    engine = explained(engine_of(retriever_of(), streaming=True), predicate=BAD)
+    engine: Any = explained(engine_of(retriever_of(), streaming=True), predicate=BAD)
     for _ in engine.query("why?").response_gen:
         break
 

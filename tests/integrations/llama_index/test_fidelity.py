@@ -38,7 +38,7 @@ class Chat(Workflow):
 
 def test_a_workflow_that_keeps_a_list_is_refused_and_the_way_out_works() -> None:
     workflow = Chat()
-    with pytest.raises(StateShared, match="make_engine") as caught:
+    with pytest.raises(StateShared, match=r"make_workflow.* a new Chat") as caught:
         RuleExplainer(workflow, predicate=BAD).explain({"question": "why?"})
     assert len(workflow.history) == 4
     assert "the baseline made" in str(caught.value)

@@ -11,9 +11,10 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
+from llama_index_rag_rule_explainer.awaiting import entries
 from llama_index_rag_rule_explainer.interception import interception
 
-from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
+from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured, condition
 from tests.integrations.known import BAD, blames_b_and_d, retention, sets
 from tests.integrations.llama_index.crossing import crossed
 from tests.integrations.llama_index.engines import engine_of, retriever_of
@@ -31,6 +32,9 @@ def _nothing_stays_intercepted() -> Iterator[None]:
     if interception.active:
         gc.collect()
     assert not interception.active
+    if entries.active:
+        gc.collect()
+    assert not entries.active
     assert not [h for h in get_dispatcher().span_handlers if isinstance(h, RuleExplanationHandler)]
 
 
@@ -47,6 +51,7 @@ def handling() -> Iterator[Any]:
     yield handling
     for each in added:
         get_dispatcher().span_handlers.remove(each)
+        each.close()
 
 
 def rules_of(response: Any) -> Explanation:
@@ -92,17 +97,59 @@ def test_the_rules_of_an_ordinary_run_are_attached_to_its_response(
     engine = ENGINES[name]()
     handler = handling(engine)
 
-    async def asynchronously() -> Any:
-        response = await engine.aquery("why?")
-        await handler.finished()
-        return response
-
-    response = asyncio.run(asynchronously()) if awaiting else engine.query("why?")
+    response = asyncio.run(engine.aquery("why?")) if awaiting else engine.query("why?")
     assert handler.errors == {}
     explanation = rules_of(response)
     assert blames_b_and_d(explanation)
     assert explanation.counts.baseline == 0
     assert explanation == handler.explanations[handler.runs[-1]]
+
+
+def test_an_async_run_that_was_begun_before_the_handler_is_explained_beside_it() -> None:
+    engine = engine_of(retriever_of("bd"))
+    begun_earlier = engine.aquery
+    handler = RuleExplanationHandler(RuleExplainer(engine, predicate=BAD), auto=True)
+
+    async def asynchronously() -> Any:
+        response = await begun_earlier("why?")
+        assert "rag_rules" not in (response.metadata or {})
+        await handler.finished()
+        return response
+
+    get_dispatcher().add_span_handler(handler)
+    try:
+        response = asyncio.run(asynchronously())
+    finally:
+        get_dispatcher().span_handlers.remove(handler)
+    assert retention(rules_of(response)) == sets("bd")
+    handler.close()
+    assert not entries.active
+
+
+def test_while_an_async_run_waits_for_its_rules_the_loop_goes_on() -> None:
+    engine = engine_of(retriever_of())
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held(case: Any) -> bool:
+        inside.set()
+        await go_on.wait()
+        return "bad" in case.answer.text
+
+    handler = RuleExplanationHandler(RuleExplainer(engine, predicate=condition(held, "held")), auto=True)
+    get_dispatcher().add_span_handler(handler)
+
+    async def asynchronously() -> Any:
+        asking = asyncio.ensure_future(engine.aquery("why?"))
+        await inside.wait()
+        assert not asking.done()
+        go_on.set()
+        return await asking
+
+    try:
+        response = asyncio.run(asynchronously())
+    finally:
+        get_dispatcher().span_handlers.remove(handler)
+    assert blames_b_and_d(rules_of(response))
 
 
 def test_nothing_is_retrieved_and_no_baseline_is_asked_again(handling: Any) -> None:
@@ -129,7 +176,6 @@ def test_a_streamed_run_has_its_rules_when_its_stream_has_ended(handling: Any) -
         response: Any = await engine.aquery("why?")
         pieces = [piece async for piece in response.async_response_gen()]
         assert "".join(pieces).startswith("bad news")
-        await handler.finished()
         return response
 
     assert blames_b_and_d(rules_of(asyncio.run(asynchronously())))
@@ -169,6 +215,7 @@ def test_chat_engines_are_explained_in_their_conversation(kind: Any, memory: Any
 
     async def asynchronously() -> list[Any]:
         response = await engine.achat("why?")
+        assert "rag_rules" in response.metadata
         streamed = await engine.astream_chat("why?")
         assert [piece async for piece in streamed.async_response_gen()]
         while len(handler.explanations) < 4:  # noqa: ASYNC110 -- the engine's task is nobody's to await
@@ -287,9 +334,7 @@ def test_runs_that_are_no_longer_remembered_are_explained_all_the_same() -> None
     get_dispatcher().add_span_handler(handler)
 
     async def several() -> list[Any]:
-        responses = await asyncio.gather(*(engine.aquery(f"why {n}?") for n in range(3)))
-        await handler.finished()
-        return list(responses)
+        return list(await asyncio.gather(*(engine.aquery(f"why {n}?") for n in range(3))))
 
     try:
         responses = asyncio.run(several())

@@ -21,7 +21,7 @@ from llama_index_rag_rule_explainer import RuleExplainer, explained
 from pydantic import PrivateAttr
 from typing_extensions import override
 
-from rag_rule_explainer import InvalidInput, SourceLeak
+from rag_rule_explainer import SourceLeak, StateShared
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, shown_in
 from tests.integrations.llama_index.crossing import alternating, crossed
 from tests.integrations.llama_index.engines import retriever_of
@@ -129,7 +129,7 @@ def test_an_explained_engine_remembers_what_it_answered_once(memory_of: Any, awa
         ),
         predicate=BAD,
     )
-    response = asyncio.run(engine.achat("why?")) if awaiting else engine.chat("why?")
+    response: Any = asyncio.run(engine.achat("why?")) if awaiting else engine.chat("why?")
     assert response.metadata["rag_rules"]["retention_rules"][0]["sources"] == ["b", "d"]
     said = [str(message.content) for message in memory.get(input="why?")]
     assert said.count("bad news") == 1
@@ -272,8 +272,14 @@ def test_a_context_that_cannot_be_copied_is_refused_with_a_way_out() -> None:
 
     async def main() -> None:
         await context.store.set("client", __import__("threading").Lock())
-        with pytest.raises(InvalidInput, match="pass a function that makes the workflow"):
+        with pytest.raises(StateShared, match="a Context of its own for every run"):
             await RuleExplainer(workflow, predicate=BAD).aexplain({"query": "why?", "ctx": context})
+
+        async def ask(question: str) -> Any:
+            made = Tallying(retriever_of())
+            return await made.run(query=question, ctx=Context(made))
+
+        assert blames_b_and_d(await RuleExplainer(ask, predicate=BAD).aexplain("why?"))
 
     asyncio.run(main())
 
@@ -310,7 +316,7 @@ def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_o
         memory.put(ChatMessage(role="assistant", content=reply))
         return reply
 
-    response = explained(answer, predicate=BAD).query("why?")
+    response: Any = explained(answer, predicate=BAD).query("why?")
     rules = response.metadata["rag_rules"]
     assert [rule["sources"] for rule in rules["retention_rules"]] == [["b", "d"]]
     assert [rule["sources"] for rule in rules["omission_rules"]] == [["b"], ["d"]]
@@ -333,7 +339,7 @@ def test_an_agent_with_a_memory_is_told_everything_once(memory_of: Any, live: bo
         async def answer(question: str) -> str:
             return str(await agent.run(**{**given, "user_msg": question}))
 
-        response = explained(answer, predicate=BAD).query("why?")
+        response: Any = explained(answer, predicate=BAD).query("why?")
         assert [rule["sources"] for rule in response.metadata["rag_rules"]["retention_rules"]] == [
             ["b", "d"]
         ]

@@ -111,7 +111,7 @@ def test_every_way_of_asking_gives_the_same_rules(server: OpenAIServer) -> None:
 
 def test_a_stream_over_the_wire_carries_the_rules(server: OpenAIServer) -> None:
     with llm_at(server.base_url, keep_alive=False) as llm:
-        engine = explained(engine_over(llm, streaming=True), predicate=contains(LONG_COVID.symptom))
+        engine: Any = explained(engine_over(llm, streaming=True), predicate=contains(LONG_COVID.symptom))
         response = engine.query(LONG_COVID.question)
         assert LONG_COVID.symptom in "".join(response.response_gen)
         assert is_the_storys(Explanation.model_validate(response.metadata["rag_rules"]))

@@ -10,8 +10,8 @@ from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Wor
 from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
 from llama_index_rag_rule_explainer import RuleExplainer, explained
 
-from rag_rule_explainer import BaselineFailed, StateShared
-from tests.integrations.known import BAD, retention, sets
+from rag_rule_explainer import BaselineFailed, ReplayMissedGate, SourceLeak, StateShared
+from tests.integrations.known import BAD, blames_b_and_d, retention, sets
 from tests.integrations.llama_index.engines import retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b
 from tests.integrations.llama_index.zoo.agents import texts_of
@@ -124,6 +124,77 @@ def test_what_fails_ends_its_events_and_its_run() -> None:
         return events
 
     assert not [event for event in asyncio.run(run()) if isinstance(event, Found)]
+
+
+class Remembering(Workflow):
+    """Keeps something on itself from run to run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.llm, self.kept, self.turns = Telling(), dict[str, Any](), 0
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        return StopEvent(result=await self.said(ev.question))
+
+    async def said(self, question: str) -> str:
+        raise NotImplementedError
+
+    async def asked(self, text: str) -> str:
+        return str(await self.llm.acomplete(text or "nothing was found"))
+
+
+class KeepsAnswers(Remembering):
+    async def said(self, question: str) -> str:
+        found = texts_of(await retriever_of().aretrieve(question))
+        self.kept["said"] = await self.asked(f"{self.kept.get('said', '')}\n{found}")
+        return self.kept["said"]
+
+
+class KeepsNodes(Remembering):
+    async def said(self, question: str) -> str:
+        if question not in self.kept:
+            self.kept[question] = await retriever_of().aretrieve(question)
+        return await self.asked(texts_of(self.kept[question]))
+
+
+class KeepsFirstNodes(Remembering):
+    async def said(self, question: str) -> str:
+        found = await retriever_of().aretrieve(question)
+        return await self.asked(texts_of(self.kept.setdefault("first", found)))
+
+
+class KeepsReply(Remembering):
+    async def said(self, question: str) -> str:
+        found = texts_of(await retriever_of().aretrieve(question))
+        if question not in self.kept:
+            self.kept[question] = await self.asked(found)
+        return self.kept[question]
+
+
+class Numbers(Remembering):
+    async def said(self, question: str) -> str:
+        self.turns += 1
+        found = texts_of(await retriever_of().aretrieve(question))
+        return await self.asked(f"turn {self.turns}\n{found}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "refusal"),
+    [
+        (KeepsAnswers, StateShared),
+        (KeepsNodes, ReplayMissedGate),
+        (KeepsFirstNodes, SourceLeak),
+        pytest.param(KeepsReply, StateShared, marks=pytest.mark.slow),
+        pytest.param(Numbers, StateShared, marks=pytest.mark.slow),
+    ],
+)
+def test_one_that_keeps_state_on_itself_names_the_way_out_and_it_works(
+    kind: type[Remembering], refusal: type[Exception]
+) -> None:
+    with pytest.raises(refusal, match=rf"RuleExplainer\(make_workflow\).* a new {kind.__name__}"):
+        RuleExplainer(kind(), predicate=BAD).explain({"question": "why?"})
+    assert blames_b_and_d(RuleExplainer(kind, predicate=BAD).explain({"question": "why?"}))
 
 
 def test_other_parameters_with_the_same_prompt_are_another_request() -> None:

@@ -1,0 +1,255 @@
+"""What a newcomer does wrong in Python, and what is said; or done, where it is clear what was meant.
+
+Conditions that mean the answer's text, or that are not met, are in test_conditions_said; sources, limits
+and stores as people have them in test_given.
+"""
+
+import inspect
+import itertools
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
+from langchain_rag_rule_explainer import RuleExplainer as OfChains
+from langchain_rag_rule_explainer import explained, lexical_chain
+from llama_index.core.schema import TextNode
+from llama_index_rag_rule_explainer import RuleExplainer as OfEngines
+from llama_index_rag_rule_explainer import explained as explained_engine
+from llama_index_rag_rule_explainer import lexical_engine
+from pydantic import TypeAdapter
+
+from rag_rule_explainer import Explainer, Explanation, Source, Summary, contains
+from rag_rule_explainer.errors import (
+    AnswerNotRepeatable,
+    InvalidInput,
+    NoSourcesCaptured,
+    RagRuleError,
+    TooManySources,
+)
+
+QUESTION = "How many days of leave are there?"
+OLD, NEW = "There are 20 days of leave.", "Dogs are welcome."
+SOURCES = [Source("old", OLD), Source("new", NEW), Source("menu", "Soup is served at noon.")]
+SIXTY = [f"Text {number}." for number in range(60)]
+
+
+def replay(_question: str, sources: Sequence[Source]) -> str:
+    return "20 days" if "old" in {source.id for source in sources} else "no"
+
+
+def by_heart(_question: str) -> str:
+    return "20 days"
+
+
+def chain() -> Any:
+    return lexical_chain(
+        [Document(id="old", page_content=OLD), Document(id="new", page_content=NEW)], k=2
+    )
+
+
+def engine() -> Any:
+    return lexical_engine([TextNode(id_="old", text=OLD), TextNode(id_="new", text=NEW)], k=2)
+
+
+WAYS_IN: list[tuple[Callable[..., Any], Any]] = [
+    (Explainer, replay),
+    (OfChains, RunnableLambda(by_heart)),
+    (OfEngines, by_heart),
+]
+
+
+@pytest.mark.parametrize(("explainer", "application"), WAYS_IN)
+def test_a_misspelt_setting(explainer: Callable[..., Any], application: Any) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"'predikate' is not a setting; did you mean 'predicate'\?"
+    ) as no:
+        explainer(application, predikate=contains("20"))
+    known = str(no.value).partition("known are ")[2].split(", ")
+    assert known == sorted(known)
+    assert {"predicate", "omission_predicate", "progress", "limiter", "noise", "store"} <= set(known)
+
+
+@pytest.mark.parametrize(("explainer", "application"), WAYS_IN)
+def test_help_names_every_setting(explainer: Callable[..., Any], application: Any) -> None:
+    known = {"predicate", "noise", "limits", "prices", "merge_duplicates", "granularity", "speculate"}
+    assert known <= set(inspect.signature(explainer).parameters)
+
+
+def rules_of(explanation: Explanation) -> list[str]:
+    return [rule.rule for rule in explanation.retention_rules]
+
+
+def test_the_condition_as_second_argument() -> None:
+    said = ["whenever old is retained, the answer contains '20'"]
+    assert rules_of(Explainer(replay, contains("20")).explain(QUESTION, SOURCES)) == said
+    assert rules_of(OfChains(chain(), contains("20")).explain(QUESTION)) == said
+    assert rules_of(OfEngines(engine(), contains("20")).explain(QUESTION)) == said
+    answer: Any = explained(chain(), contains("20")).invoke(QUESTION)
+    assert answer.rag_rules["retention_rules"][0]["sources"] == ["old"]
+
+
+@pytest.mark.parametrize("wrap", [explained, explained_engine])
+def test_a_condition_for_an_explainer_that_has_its_own(wrap: Callable[..., Any]) -> None:
+    explainer = OfChains(chain()) if wrap is explained else OfEngines(engine())
+    with pytest.raises(InvalidInput, match="the RuleExplainer has its own predicate, noise; set that "):
+        wrap(explainer, contains("20"), noise=9)
+
+
+NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
+    "text for condition": (
+        lambda: Explainer(replay, "20"),  # type: ignore[arg-type]
+        "the predicate is '20'; pass a predicate such as contains('...') or a function of a Case",
+    ),
+    "one text for sources": (
+        lambda: Explainer(replay).explain(QUESTION, OLD),
+        "sources is one string; pass a list with a Source for each document",
+    ),
+    "no sources": (
+        lambda: Explainer(replay).explain(QUESTION, []),
+        "there are no sources to explain the answer by; pass at least one",
+    ),
+    "nothing to replay": (
+        lambda: Explainer().explain(QUESTION, SOURCES),
+        "nothing to replay; pass replay=, a function of (question, sources)",
+    ),
+    "misspelt value": (
+        lambda: Explainer(replay, miner="exat"),  # type: ignore[arg-type]
+        "miner is 'exat'; did you mean 'exact'? give one of 'auto', 'exact', ",
+    ),
+    "words for a number": (
+        lambda: Explainer(replay, limits="many"),  # type: ignore[arg-type]
+        "limits is 'many'; give a number of replays, or Limits(replays=...)",
+    ),
+    "word for samples": (
+        lambda: Explainer(replay, noise="nine"),  # type: ignore[arg-type]
+        "noise is 'nine'; give a number of samples, or Noise(samples=...)",
+    ),
+    "number for a store": (
+        lambda: Explainer(replay, store=5),  # type: ignore[arg-type]
+        "store is 5; give the path of a SQLite file, or Store(url, namespace)",
+    ),
+    "misspelt id": (
+        lambda: Explainer(replay).verify({"odl"}, "retention", QUESTION, SOURCES),
+        "the rule names 'odl', which is no source; did you mean 'old'? the sources are 'old', 'new', ",
+    ),
+    "misspelt kind": (
+        lambda: Explainer(replay).verify({"old"}, "retain", QUESTION, SOURCES),  # type: ignore[arg-type]
+        "kind is 'retain'; give 'retention' or 'omission'",
+    ),
+    "one string of ids": (
+        lambda: Explainer(replay).verify("old", "retention", QUESTION, SOURCES),
+        "a rule names its sources by a set of ids, such as {'D2'}; got 'old'",
+    ),
+    "no engine": (
+        lambda: OfEngines("engine"),  # type: ignore[arg-type]
+        "this is a str, which answers no questions; pass a query ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("wrong", "said"), NOT_TAKEN.values(), ids=NOT_TAKEN)
+def test_what_cannot_be_meant_is_said_with_what_can(wrong: Callable[[], Any], said: str) -> None:
+    with pytest.raises(InvalidInput) as told:
+        wrong()
+    assert str(told.value).startswith(said)
+
+
+@pytest.mark.parametrize("explainer", [OfChains(RunnableLambda(by_heart)), OfEngines(by_heart)])
+def test_an_application_that_is_seen_to_retrieve_nothing(explainer: Any) -> None:
+    with pytest.raises(NoSourcesCaptured) as told:
+        explainer.explain(QUESTION)
+    assert str(told.value).startswith("the application answered without a retrieval that could be seen: ")
+    assert "Wrap any other search, or one in a thread of its own, in gate(...)" in str(told.value)
+    assert "with rag_rule_explainer.Explainer" in str(told.value)
+
+
+def test_more_sources_than_an_exact_search_takes() -> None:
+    with pytest.raises(TooManySources) as told:
+        Explainer(replay, miner="exact").explain(QUESTION, SIXTY)
+    assert str(told.value).startswith("60 sources have 2^60 subsets; an exact search takes at most 20 ")
+    assert "Say miner='sampled', which tests rules on random subsets, or miner='grouped'" in str(
+        told.value
+    )
+
+
+def test_a_search_without_end_ends_at_a_cap_that_is_named() -> None:
+    explanation = Explainer(lambda _question, sources: str(len(sources) % 2)).explain(QUESTION, SIXTY)
+    last = str(explanation).splitlines()[-1]
+    assert last == "(not complete: the limit of 500 replays is reached; more rules may exist)"
+
+
+def test_a_model_that_never_repeats_itself() -> None:
+    answers = itertools.count(19)
+    with pytest.raises(AnswerNotRepeatable) as told:
+        Explainer(lambda _question, _sources: f"{next(answers)} days", contains("19")).explain(
+            QUESTION, SOURCES
+        )
+    assert str(told.value) == (
+        "the same sources were replayed twice and the condition \"the answer contains '19'\" came out "
+        "differently, so no rule about it could be trusted. First answer: '19 days'. Second answer: "
+        "'20 days'. Put several answers to the vote with noise=Noise(samples=9) (--samples 9), lower the "
+        "model's temperature, or pass check_repeatable=False (--no-repeat-check) to mine this run's "
+        "verdicts as they come."
+    )
+    assert isinstance(told.value, RagRuleError)
+
+
+class TestShown:
+    """What a notebook, an API and another process are given."""
+
+    @pytest.fixture
+    def explanation(self) -> Explanation:
+        return Explainer(replay, contains("20")).explain(QUESTION, SOURCES)
+
+    def test_what_a_cell_ends_in_is_a_sentence(self, explanation: Explanation) -> None:
+        rule = explanation.retention_rules[0]
+        assert repr(rule) == (
+            "<Finding: whenever old is retained, the answer contains '20' [proved on all 4 subsets]>"
+        )
+        verified = Explainer(replay, contains("20")).verify({"new"}, "retention", QUESTION, SOURCES)
+        assert repr(verified) == (
+            "<Verification: broken: retaining new is not enough with new retained, where the answer was "
+            "'no'>"
+        )
+
+    def test_a_cell_that_ends_in_a_hostile_rule_shows_little_and_on_one_line(self) -> None:
+        hostile = Source("x" * 5000 + "\n\x1b[31m", "20 days")
+        explainer = Explainer(lambda _question, sources: str(hostile in sources))
+        (rule,) = explainer.explain(QUESTION, [hostile, SOURCES[1]]).retention_rules
+        assert repr(rule).isprintable()
+        assert len(repr(rule)) < 500
+
+    def test_a_summary_says_the_same_without_texts_and_probes(self, explanation: Explanation) -> None:
+        summary = explanation.summary()
+        assert (summary.question, summary.answer) == (QUESTION, "20 days")
+        assert summary.sources == ("old", "new", "menu")
+        assert [f"{rule.rule} [{rule.evidence}]" for rule in summary.rules] == list(
+            map(str, explanation.rules)
+        )
+        assert [rule.claim for rule in summary.rules] == ["proved", "proved"]
+        assert (summary.complete, summary.why_incomplete, summary.warnings) == (True, "", ())
+        assert (summary.probes, summary.replays) == (
+            explanation.counts.probes,
+            explanation.counts.replays,
+        )
+        json = summary.model_dump_json()
+        assert Summary.model_validate_json(json) == summary
+        assert OLD not in json
+        assert len(json) < len(explanation.model_dump_json()) / 4
+
+    def test_a_summary_of_what_was_stopped_says_so(self) -> None:
+        explainer = Explainer(replay, contains("30"), limits=3)
+        summary = explainer.explain(QUESTION, SOURCES).summary()
+        assert not summary.complete
+        assert summary.why_incomplete == "the limit of 3 replays is reached"
+        assert summary.warnings[0].startswith("with all sources the condition is not met")
+
+    def test_its_schema_is_a_small_one(self) -> None:
+        schema = TypeAdapter(Summary).json_schema()
+        assert set(schema["$defs"]) == {"RuleSummary", "RuleKind", "Spent"}
+
+    def test_it_goes_to_another_process(self, explanation: Explanation) -> None:
+        assert pickle.loads(pickle.dumps(explanation)) == explanation  # noqa: S301 -- our own
