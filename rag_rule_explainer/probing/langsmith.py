@@ -38,15 +38,23 @@ def silenced() -> Generator[None, None, None]:
         yield
 
 
+def is_on() -> bool:
+    """True iff runs are sent that name no client of theirs."""
+    from langsmith import run_helpers, utils
+
+    enabled: Any = run_helpers.get_tracing_context().get("enabled")
+    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- as above
+    return bool(traces() if enabled is None else enabled)
+
+
 def why_nobody() -> str:
     """Says that LangSmith gives no answer where runs would be sent to it that name no client of theirs;
     empty where it answers, and where they are not sent. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
-    context: Mapping[str, Any] = run_helpers.get_tracing_context()
-    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- as above
-    if context.get("enabled") is False or not (context.get("enabled") or traces()):
+    if not is_on():
         return ""
+    context: Mapping[str, Any] = run_helpers.get_tracing_context()
     client: Any = context.get("client") or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)

@@ -36,6 +36,11 @@ class OpenSpan:
         context = self.span.get_span_context()
         return f"{context.span_id:016x}" if context.is_valid else ""
 
+    @property
+    def is_recorded(self) -> bool:
+        """False where nobody exports spans, or not this one."""
+        return bool(self.span.is_recording())
+
     def mark(self, marks: Marks) -> None:
         """Adds attributes."""
         self.span.set_attributes(dict(marks))
@@ -60,6 +65,13 @@ def mark(span: Any, outcome: Outcome) -> None:
     attributes: Mapping[str, object] = getattr(span, "attributes", None) or {}
     metadata = _joined(attributes.get(_METADATA), outcome.marks)
     span.set_attributes({**outcome.marks, _METADATA: metadata})
+
+
+def is_on() -> bool:
+    """True iff the process exports spans, wherever to."""
+    from opentelemetry import trace
+
+    return hasattr(trace.get_tracer(_NAME), "span_processor")
 
 
 def why_nobody(tracers: Iterable[Any] = ()) -> str:

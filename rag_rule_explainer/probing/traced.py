@@ -37,10 +37,9 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Inside, an explanation is made; where no framework tells of it, OpenTelemetry is told from here."""
     async with AsyncExitStack() as inside:
         inside.push_async_callback(explanation.close)
-        if not explanation.asked:
+        if not explanation.asked and any(each.in_use() and each.is_on() for each in (langsmith, spans)):
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
         if spans.in_use() and not explanation.is_open:
-            explanation.opens_spans = True
             inside.enter_context(own_root(explanation))
         explanation.is_open = True
         yield
@@ -50,6 +49,7 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
 def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Inside, a span of its own is the one that holds all others of an explanation."""
     with spans.opened(EXPLANATION, explanation.marks) as span:
+        explanation.opens_spans = span.is_recorded
         try:
             yield
         except BaseException as error:

@@ -16,12 +16,9 @@ from logging import getLogger
 from typing import Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
-import anyio
-
 from ..printable import shortened
 from ..sources import Arrangement
 from ..verdicts import Answer, Judgement, Verdict
-from . import threads
 
 EXPLANATION = "rag_rule_explanation"
 """The name of the run, or span, that holds all others of one explanation."""
@@ -93,6 +90,8 @@ class TracedReplay:
         self, judgement: Judgement, condition: str = "", error: BaseException | None = None
     ) -> None:
         """Tells everybody the outcome, the first time; a tracer that fails is logged, and that is all."""
+        from . import threads  # an explanation that is only read back needs no event loop
+
         with self._guard:
             if self._outcome is not None:
                 return
@@ -175,6 +174,8 @@ class TracedExplanation:
 
     async def close(self) -> None:
         """Ends what was never judged, whatever cancels the caller."""
+        import anyio  # as above
+
         with anyio.CancelScope(shield=True):
             for each in self.open:
                 await each.end(Judgement(Verdict.UNKNOWN, "not judged"))

@@ -68,7 +68,6 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
         if known is not None:
             inside.enter_context(spans.current(known))
         elif spans.in_use():
-            trace.opens_spans = True
             inside.enter_context(own_root(trace))
         trace.is_open = True
         yield

@@ -71,7 +71,6 @@ def explaining(trace: TracedExplanation, question: str) -> Generator[None, None,
         inside.enter_context(instrument_tags({**active_instrument_tags.get(), **trace.marks}))
         root = inside.enter_context(_entered(EXPLANATION, question, ""))
         if spans.in_use() and root.known is None:
-            trace.opens_spans = True
             inside.enter_context(own_root(trace))
         trace.is_open = True
         error = None
