@@ -14,7 +14,7 @@
         ├── ReplayMissedGate            it was answered without the sources it was given
         ├── SourceLeak                  a source that was left out reached the model all the same
         ├── StateShared                 the application keeps state that carries over from run to run
-        ├── UnseenSourcesNeeded         sources that no model saw steer what it is shown
+        ├── UnseenSourcesNeeded         sources that no model saw steer what it is shown, or the answer
         └── UnknownQuery                it asked a query that the baseline never asked
 
 Each message gives the value that is wrong and a way out. What an application raises inside a replay
@@ -157,7 +157,8 @@ class StateShared(UntrueReplay):
 
 
 class UnseenSourcesNeeded(UntrueReplay):
-    """Without the sources that no model saw, the application goes another way than the baseline."""
+    """Without the sources that no model saw, the application goes another way than the baseline, or makes
+    another answer of the same replies."""
 
 
 class UnknownQuery(UntrueReplay):

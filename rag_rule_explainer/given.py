@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 _TEXT_KEYS = ("text", "page_content", "content")
-_ID_KEYS = ("id", "id_", "node_id", "doc_id")
+ID_KEYS = ("id", "id_", "node_id", "doc_id")
+"""Keys, and names of attributes, that hold an id."""
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
 """Keys of metadata that name a document, the best first."""
-_MADE_UP = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_MADE_UP = re.compile(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Given(NamedTuple):
@@ -36,7 +37,7 @@ def taken_apart(given: object) -> Given | None:
         return None
     held: object = getattr(inside, "metadata", None)
     metadata = dict(cast("Mapping[str, Any]", held)) if isinstance(held, Mapping) else {}
-    return Given(text, _first(lambda key: getattr(inside, key, None), _ID_KEYS), metadata)
+    return Given(text, _first(lambda key: getattr(inside, key, None), ID_KEYS), metadata)
 
 
 def names(given: Sequence[Given]) -> list[Any]:
@@ -56,8 +57,8 @@ def _of_mapping(given: Mapping[str, Any]) -> Given | None:
         return None
     held = given.get("metadata")
     inside: Mapping[str, Any] = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
-    beside = {name: value for name, value in given.items() if name not in {key, "metadata", *_ID_KEYS}}
-    return Given(given[key], _first(given.get, _ID_KEYS), {**beside, **inside})
+    beside = {name: value for name, value in given.items() if name not in {key, "metadata", *ID_KEYS}}
+    return Given(given[key], _first(given.get, ID_KEYS), {**beside, **inside})
 
 
 def _text_of(document: object) -> Any:
@@ -74,7 +75,7 @@ def _first(get: Callable[[str], Any], keys: Iterable[str]) -> Any:
 
 
 def is_made_up(identity: object) -> bool:
-    """Returns True iff an id is a UUID, which tells a reader nothing."""
+    """Returns True iff an id is a UUID, which tells a reader nothing; LangChain puts "lc_" before one."""
     return isinstance(identity, str) and _MADE_UP.fullmatch(identity) is not None
 
 

@@ -211,10 +211,10 @@ class Opening:
         if baseline.logged and first is None:
             await self._compare_with_log(baseline.answer, reply.answer)
         else:
-            await self._compare(first or baseline.answer, reply.answer, baseline.notes, reply.traced)
+            await self._compare(first or baseline.answer, reply.answer, baseline, reply.traced)
 
     async def _compare(
-        self, first: Answer, second: Answer, remarks: tuple[str, ...], traced: TracedReplay | None
+        self, first: Answer, second: Answer, baseline: Baseline, traced: TracedReplay | None
     ) -> None:
         for judging in self.judgings:
             verdicts = await self._verdicts(judging, first, second)
@@ -222,12 +222,26 @@ class Opening:
                 judgement = Judgement(verdicts[1])
                 await traced.end(judging.turned(judgement), str(judging.base))
             if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
+                await self._check_held_out(baseline, first, second)
                 raise AnswerNotRepeatable(
                     str(judging.base),
                     (first.text, second.text),
-                    remarks,
+                    baseline.notes,
                     about_wording=isinstance(judging.base, (SameAnswer, Equals)),
                 )
+
+    async def _check_held_out(self, baseline: Baseline, first: Answer, second: Answer) -> None:
+        """Raises UnseenSourcesNeeded where the answer is another one each time that what no model saw is
+        not served: then the model is not to blame."""
+        if baseline.unseen_needed is None or not baseline.held_out:
+            return
+        try:
+            again = await self.prober.run(self._full, self._count_repeat_check, "repeat check")
+        except LimitReached:
+            return  # that the answer differs is known all the same
+        if again.answer is not None and again.answer.text == second.text:
+            told = (shortened(each.text, 200) for each in (first, second))
+            raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*told))
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         if self._fresh is not None:

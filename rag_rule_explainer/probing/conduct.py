@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ..errors import ReplayMissedGate, SourceLeak, UnseenSourcesNeeded
-from ..printable import plain_id, shortened
+from ..errors import ReplayMissedGate, UnseenSourcesNeeded
+from ..printable import plain_id
 from ..sources import Source
 from ..verdicts import Answer
 from .gating import Serving
+from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
 from .replaying import Scope, UnusableReply
 from .seeing import Request, Sight
 
@@ -107,7 +108,9 @@ class Conduct:
             raise UnusableReply(serving.undecided, answer.usage, answer.models, passing=False)
         ids = [source.id for source in kept]
         seen = self.sight.seen_in(requests)
-        self._check_leaks(self.sight.leaked_in(requests, ids), serving)
+        leaks = sorted(self.sight.leaked_in(requests, ids))
+        if leaks:
+            raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
         remarks = {answer.note, *serving.remarks}
         if not serving.served:
             if self.on_no_retrieval == "error":
@@ -116,7 +119,7 @@ class Conduct:
         else:
             missing = [identity for identity in ids if identity not in serving.delivered]
             if missing and self.held_out and len(ids) == len(self.units):
-                raise self.unseen_needed()
+                raise self.unseen_needed(serving.that_found)
             if missing:
                 named = ", ".join(map(plain_id, missing))
                 raise UnusableReply(
@@ -135,29 +138,15 @@ class Conduct:
             seen=tuple(identity for identity in ids if identity in seen) if requests else None,
         )
 
-    def unseen_needed(self) -> UnseenSourcesNeeded:
-        """The error for a replay that goes another way without the sources that no model saw."""
-        held_out = shortened(", ".join(plain_id(source.id) for source in self.held_out), 200)
-        one = len(self.held_out) == 1
-        were, it, steers = ("was", "it", "it steers") if one else ("were", "them", "they steer")
-        return UnseenSourcesNeeded(
-            f"{held_out} {were} retrieved and shown to no model, so no replay is served {it}; but "
-            f"without {it}, the application goes another way even if all that was shown is kept: "
-            f'{steers} a further search. Pass scope="retrieved", or wrap the function that makes both '
-            "searches in gate(...), so that what it returns are the sources"
-        )
+    def unseen_needed(
+        self, that_found: ThatFound = nobody_knows, answers: str = ""
+    ) -> UnseenSourcesNeeded:
+        """The error for a replay that goes another way without the sources that no model saw.
 
-    def _check_leaks(self, leaked: Iterable[str], serving: Serving[object]) -> None:
-        named = sorted(leaked)
-        if not named:
-            return
-        shown = shortened(", ".join(map(plain_id, named)), 200)
-        raise SourceLeak(
-            f"the text of {shown} was left out of a replay and reached the model all the same "
-            f"(the gate served {len(serving.delivered)} sources): a second retriever in a thread of its "
-            "own, a memory, or a cache. Wrap it in gate(...), turn it off while explaining, or pass the "
-            f"source as pinned if it is always to be there{self._anew()}"
-        )
+        ``answers``: how the answer came out, where that is all that shows it.
+        """
+        held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
+        return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
         """What to do where the application keeps what an earlier run found."""

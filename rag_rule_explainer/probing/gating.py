@@ -7,11 +7,12 @@ through and remember), or a ``Serving`` (a replay runs: serve what was remembere
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count, pairwise
+from types import MethodType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from ..errors import RagRuleError, UnknownQuery
@@ -40,7 +41,8 @@ class Retrieval(Generic[Item]):
     """One retrieval of the baseline. The retriever is kept alive: no other may come by its id.
 
     ``form``: how its result came, for the integration; ``error``: what it raised, if it did. ``began``,
-    ``ended``: when, as places in the order of all such moments of the run.
+    ``ended``: when, as places in the order of all such moments of the run. ``callers``: the functions of
+    the user's that made it, the innermost first.
     """
 
     keys: Keys
@@ -50,6 +52,7 @@ class Retrieval(Generic[Item]):
     error: Exception | None = None
     began: int = 0
     ended: int = 0
+    callers: tuple[str, ...] = ()
 
     def overlaps(self, later: "Retrieval[Any]") -> bool:
         """True iff the later one began before this one had ended."""
@@ -101,13 +104,15 @@ class Recording(Gate, Generic[Item]):
         retriever: object,
         form: object = (),
         began: int | None = None,
+        callers: tuple[str, ...] = (),
     ) -> None:
-        """Remembers what a retrieval returned, and in which form. ``began``: what ``begin`` returned."""
+        """Remembers what a retrieval returned, and in which form. ``began``: what ``begin`` returned;
+        ``callers``: see ``Retrieval``."""
         with self._lock:
             ended = next(self._moments)
             start = ended if began is None else began
             self._retrievals.append(
-                Retrieval(keys, tuple(items), retriever, form, began=start, ended=ended)
+                Retrieval(keys, tuple(items), retriever, form, None, start, ended, callers)
             )
 
     def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
@@ -211,9 +216,24 @@ class Captured(Generic[Item]):
         return Serving(self, frozenset(source.id for source in kept))
 
     def form(self, keys: Keys) -> object:
-        """How the result of a retrieval came in the baseline."""
+        """How the result of a retrieval came in the baseline; None where it never made it."""
         forms = {key: each.form for each in self.retrievals for key in each.keys}
-        return next((forms[key] for key in keys if key in forms), ())
+        return next((forms[key] for key in keys if key in forms), None)
+
+    def form_of_another(self, retriever: object) -> object:
+        """How the last result of this retriever came, whatever it was asked; () where it was asked
+        nothing."""
+        search = _search_of(retriever)
+        own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
+        return next(own, ())
+
+    def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
+        """The retrievals that found any of these sources."""
+        return [
+            retrieval
+            for retrieval, batch in zip(self.retrievals, self.batches, strict=True)
+            if any(source.id in ids for source, _ in batch)
+        ]
 
     def failure(self, keys: Keys) -> Exception | None:
         """What a retrieval raised in the baseline, each time that it was made."""
@@ -246,6 +266,13 @@ class Captured(Generic[Item]):
             elif len(alike) == 1:
                 pairs.append((alike[0], item))
         return tuple(pairs)
+
+
+def _search_of(retriever: object) -> object:
+    """What a gate was put around: another one around the same is as good. Told apart by identity, but for
+    methods, which are made anew each time."""
+    search: object = getattr(retriever, "__wrapped__", retriever)
+    return search if isinstance(search, MethodType) else id(search)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +369,16 @@ class Serving(Gate, Generic[Item]):
         return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
-        """How the result of this retrieval came in the baseline."""
+        """How the result of this retrieval came in the baseline; None where it never made it."""
         return self._captured.form(keys)
+
+    def form_of_another(self, retriever: object) -> object:
+        """How the last result of this retriever came there; () where it was asked nothing."""
+        return self._captured.form_of_another(retriever)
+
+    def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
+        """The retrievals of the baseline that found any of these sources."""
+        return self._captured.that_found(ids)
 
     def texts_of(self, items: Sequence[Item]) -> list[str]:
         """Returns the texts of items, as their sources would have them."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from ..errors import RagRuleError
 from ..printable import without_secrets
 from ..sources import Source
 from ..verdicts import Answer
@@ -105,7 +106,8 @@ class Baseline:
     these. ``logged``: ``answer`` is from a log, so that a ``current`` that differs is news and no fault.
     ``replays``: how often the application ran for it during this call. ``input``: what the application
     was given, where that is more than the question. ``held_out``: what was retrieved and never shown to
-    the model. ``usage``: the tokens spent on it during this call, ``models``: the same by model.
+    the model; ``unseen_needed``: the error that says so where answers need it, given what was seen of
+    that. ``usage``: the tokens spent on it during this call, ``models``: the same by model.
     ``state``: what else answers depend on, such as a conversation so far, as a digest: the same question
     in another state is another question to the store. ``failed``: tries before it that failed, and are
     paid for as well. ``seconds``: since the call began. ``warnings``: what is to be read before any rule;
@@ -124,6 +126,7 @@ class Baseline:
     input: Any = None
     scope: Scope = "given"
     held_out: tuple[Source, ...] = ()
+    unseen_needed: Callable[[str], RagRuleError] | None = None
     failed: tuple[UnusableReply, ...] = ()
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()

@@ -4,13 +4,16 @@ Only the outermost retrieval takes part; what it delegates to is its own affair.
 """
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from ..errors import RagRuleError, StateShared
 from ..probing.gating import GoingOn, Keys, Recording, Serving, going_on
+from .callers import callers
 from .deriving import Known
-from .items import form_of, text_in
+from .items import text_in
 from .participation import note_retrieving_tools, out_of_sight, participation, refused
 from .reaching import latest_in, reached, size_of
 from .temporaries import Shared
@@ -38,8 +41,16 @@ class Shape(Protocol[Item]):
         """The items of a result."""
         ...
 
-    def result(self, found: Sequence[Item], like: object = ()) -> Any:
-        """The items in the shape they came in; ``like``: a real result, where there is one."""
+    def form(self, result: Any) -> object:
+        """How a result came, whatever was in it."""
+        ...
+
+    def of_another(self, form: object) -> object:
+        """The form for a request that was never made, given that of another one."""
+        ...
+
+    def result(self, found: Sequence[Item], form: object = ()) -> Any:
+        """The items in the form of a result."""
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
@@ -71,7 +82,7 @@ class Asked(Generic[Item]):
         if run is not None and run.bound is not None:
             run.bound.check_retrievals(len(part.queries))
         if isinstance(part, Recording):
-            began = part.begin()
+            began, called_by = part.begin(), callers()
             try:
                 result = yield
             except _Stopped as stopped:
@@ -80,7 +91,7 @@ class Asked(Generic[Item]):
             except Exception as error:
                 part.failed(self.keys, error, self.retriever)
                 raise
-            return self._recorded(part, result, began)
+            return self._recorded(part, result, began, called_by)
         if self._searches_what_was_made(part):
             result = yield
             return self._derived_ones(part, result)
@@ -89,28 +100,37 @@ class Asked(Generic[Item]):
             found: Sequence[Item] | None = part.serve(keys, self.query)
         except StopIteration as error:
             raise _Stopped(error) from error
-        like = part.form(keys)
         if found is None:
-            like = yield
-            found = part.filtered(self._found(like))
+            result = yield
+            found, form = part.filtered(self._found(result)), self._form(result)
+        else:
+            form = part.form(keys)
         if self.shape.needs_scores(found):
             part.remarks.add(MADE_UP_SCORES)
-        return self.shape.result(found, like)
+        with _told():
+            if form is None:
+                form = self.shape.of_another(part.form_of_another(self.retriever))
+            return self.shape.result(found, form)
 
-    def _recorded(self, part: Recording[Item], result: Result, began: int) -> Result:
-        own = self._found(result)
+    def _recorded(
+        self, part: Recording[Item], result: Result, began: int, called_by: tuple[str, ...]
+    ) -> Result:
+        own, form = self._found(result), self._form(result)
         genuine = self._genuine(part, own, began)
         if genuine is not None:
             # What it found of its own is a source; the rest is made anew in every replay.
             if genuine:
-                part.record(self.keys, genuine, self.retriever, form_of(result), began)
+                part.record(self.keys, genuine, self.retriever, form, began, called_by)
             elif not self._was_born():
                 # A replay that writes nothing there finds nothing there.
-                part.record(self.keys[:1], (), self.retriever, form_of(result), began)
+                part.record(self.keys[:1], (), self.retriever, form, began, called_by)
             return result
         found = [*own, *part.added]
-        part.record(self.keys, found, self.retriever, form_of(result), began)
-        return self.shape.result(found, result) if part.added else result
+        part.record(self.keys, found, self.retriever, form, began, called_by)
+        if not part.added:
+            return result
+        with _told():
+            return self.shape.result(found, form)
 
     @property
     def _kind(self) -> tuple[str, ...]:
@@ -169,13 +189,27 @@ class Asked(Generic[Item]):
             for item, text, is_kept in zip(found, part.texts_of(found), part.are_kept(found), strict=True)
             if is_kept or (is_kept is None and known.derives(text))
         ]
-        return result if len(kept) == len(found) else self.shape.result(kept, result)
+        if len(kept) == len(found):
+            return result
+        with _told():
+            return self.shape.result(kept, self.shape.form(result))
 
     def _found(self, result: Result) -> Sequence[Item]:
-        try:
+        with _told():
             return self.shape.found(result)
-        except RagRuleError as error:
-            raise refused(error) from error
+
+    def _form(self, result: Result) -> object:
+        with _told():
+            return self.shape.form(result)
+
+
+@contextmanager
+def _told() -> Generator[None, None, None]:
+    """An error of this package that is raised inside is told, also where the application swallows it."""
+    try:
+        yield
+    except RagRuleError as error:
+        raise refused(error) from error
 
 
 def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
@@ -211,17 +245,35 @@ def asked_part(retriever: object) -> GoingOn | None:
     return part if part is not None and part.concerns(retriever) else None
 
 
-def driven(retrieval: Generator[None, Result, T], search: Callable[[], Result]) -> T:
-    """Runs a retrieval whose real search is a function."""
+def driven(
+    retrieval: Generator[None, Result, T], search: Callable[[], Result], *, awaited: bool = False
+) -> Any:
+    """Runs a retrieval whose real search is a function; returns an awaitable where that does.
+
+    ``awaited``: it is known to, so that what is served without a search is one as well.
+    """
     step = _Step(retrieval)
-    if step.wants_a_search():
-        try:
-            with out_of_sight():
-                result = search()
-        except Exception as error:
-            return step.failed(error)
-        return step.finished(result)
-    return step.result
+    if not step.wants_a_search():
+        return _at_once(step.result) if awaited else step.result
+    try:
+        with out_of_sight():
+            result = search()
+    except Exception as error:
+        return step.failed(error)
+    return _once_there(step, result) if isawaitable(result) else step.finished(result)
+
+
+async def _at_once(result: T) -> T:
+    return result
+
+
+async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
+    try:
+        with out_of_sight():
+            result = await coming
+    except Exception as error:
+        return step.failed(error)
+    return step.finished(result)
 
 
 async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Awaitable[Result]]) -> T:

@@ -49,6 +49,10 @@ def _shown(value: object, depth: int) -> Any:
     told = _of_function(value, depth)
     if told is not None:
         return told
+    if hasattr(value, "tobytes") and hasattr(value, "dtype"):
+        # Its text leaves out what is in the middle.
+        array = cast("Any", value)
+        return ["array", str(array.dtype), repr(array.shape), _digest(array.tobytes())]
     if isinstance(value, (set, frozenset)):
         return ["set", sorted(_inside(each, depth) for each in cast("set[object]", value))]
     said = repr(value)
@@ -87,7 +91,11 @@ def _of_code(code: CodeType) -> str:
     """A digest of what the code does, wherever it stands."""
     constants = [_of_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
     said = repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
-    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return _digest(said.encode("utf-8", "surrogatepass"))
+
+
+def _digest(told: bytes) -> str:
+    return blake2b(told, digest_size=16).hexdigest()
 
 
 def _is_filled(cell: Any) -> bool:

@@ -2,14 +2,22 @@
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleError, StateShared
 from ..probing.conduct import Conduct
-from ..probing.gating import ASKED_ANEW, SEVERAL_RESULTS, Captured, OnNewQuery, Recording, Serving
+from ..probing.gating import (
+    ASKED_ANEW,
+    SEVERAL_RESULTS,
+    Captured,
+    OnNewQuery,
+    Recording,
+    Retrieval,
+    Serving,
+)
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing import TracedExplanation
@@ -269,6 +277,7 @@ class ApplicationRun(Generic[Item]):
             input=self.application.plain(case.given),
             scope=conduct.scope,
             held_out=conduct.held_out,
+            unseen_needed=lambda seen: conduct.unseen_needed(self._that_found, seen),
             warnings=tuple(self._warnings()),
             fidelity=self._fidelity,
             application=getattr(root, "__name__", "") or type(root).__name__,
@@ -474,8 +483,11 @@ class ApplicationRun(Generic[Item]):
         except StateShared as error:
             if conduct.held_out and not self._fidelity.remembered:
                 # What is known to differ is what was not served.
-                raise conduct.unseen_needed() from error
+                raise conduct.unseen_needed(self._that_found) from error
             raise
+
+    def _that_found(self, ids: Collection[str]) -> Sequence[Retrieval[Item]]:
+        return () if self._captured is None else self._captured.that_found(ids)
 
     def _read(self, output: Any, watch: Watch) -> Answer:
         return with_spent(Answer.of(self._manner.answer_of(output)), watch)

@@ -25,14 +25,15 @@ def nothing() -> None:
 class Made:
     """An application as its users have it, and an input that asks ``QUESTION``.
 
-    ``memory``: what is to be as it was after an explanation. ``requests``: how often models were asked.
-    ``after``: clears away what it left.
+    ``keywords``: what a run of it is given by name. ``memory``: what is to be as it was after an
+    explanation. ``requests``: how often models were asked. ``after``: clears away what it left.
     """
 
     application: Any
     given: Any = QUESTION
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
     config: dict[str, Any] = field(default_factory=dict[str, Any])
+    keywords: dict[str, Any] = field(default_factory=dict[str, Any])
     memory: Callable[[], Any] = nothing
     requests: Callable[[], int] = lambda: 0
     after: Callable[[], None] = nothing

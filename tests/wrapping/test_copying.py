@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rag_rule_explainer.wrapping.copying import described
@@ -91,3 +92,14 @@ def test_a_circle_and_a_deep_thing_come_to_an_end() -> None:
     for _ in range(5000):
         deep = [deep]
     assert described(deep)
+
+
+def test_arrays_are_told_by_all_that_is_in_them() -> None:
+    first, second = np.zeros((1, 5000), dtype="float32"), np.zeros((1, 5000), dtype="float32")
+    assert described(first) == described(second)
+    second[0, 2500] = 1.0
+    # Their texts are the same: they leave out what is in the middle.
+    assert repr(first) == repr(second)
+    assert described([first]) != described([second])
+    assert described(first) != described(first.astype("float64"))
+    assert described(first) != described(first[0])

@@ -1,7 +1,7 @@
 """A LangChain application, as the core's recording and replaying wants to know it."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -30,7 +30,7 @@ from rag_rule_explainer.wrapping.patching import Patches
 from .breakpoints import asked_a_human
 from .brought import as_documents
 from .finding import Found, documents_found, identify
-from .graphs import GraphStream, graph_in
+from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
 from .reading import plain, texts_in
 from .tracing import areplayed, replayed
@@ -74,15 +74,17 @@ class LangChainApplication(Application[Found]):
     @override
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
         def invoke(config: RunnableConfig) -> Any:
-            return self.runnable.invoke(case.given, config, **case.keywords)
+            output = self.runnable.invoke(case.given, config, **case.keywords)
+            return ended(self.runnable, config, output)
 
         config = _config_of(case, kept)
         return invoke(config) if kept is None else replayed(config, case.question, invoke)
 
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        def invoke(config: RunnableConfig) -> Awaitable[Any]:
-            return self.runnable.ainvoke(case.given, config, **case.keywords)
+        async def invoke(config: RunnableConfig) -> Any:
+            output = await self.runnable.ainvoke(case.given, config, **case.keywords)
+            return await aended(self.runnable, config, output)
 
         config = _config_of(case, kept)
         return await (invoke(config) if kept is None else areplayed(config, case.question, invoke))

@@ -13,6 +13,7 @@ from typing_extensions import override
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.wrapping.outputs import Explained, check_alone
 
+from .graphs import chunk_of_nothing
 from .outputs import AnswerChunk, attached, last_chunk
 from .runnable import RuleExplainer
 
@@ -78,7 +79,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Output]:
         """The chain's chunks, then one that adds the rules."""
-        before: Any = None
+        before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         for chunk in self.explainer.stream(input, config, **kwargs):
             yield _chunk(chunk, before)
             before = chunk.output
@@ -88,7 +89,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
         """The same on the caller's loop."""
-        before: Any = None
+        before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         async for chunk in self.explainer.astream(input, config, **kwargs):
             yield _chunk(chunk, before)
             before = chunk.output

@@ -1,9 +1,14 @@
 """Graphs that stop in the middle to ask a human: their output is no answer yet."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
+from langchain_core.runnables import RunnableConfig
+
 from rag_rule_explainer.wrapping.showing import shortened
+
+from .reading import is_graph_output
 
 _INTERRUPT = "__interrupt__"
 _WAY_OUT = (
@@ -12,13 +17,58 @@ _WAY_OUT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The output of a graph that has not ended.
+
+    ``before``: the nodes it would run next; ``asked``: what it asks a human there.
+    """
+
+    output: Any
+    before: tuple[str, ...]
+    asked: tuple[Any, ...]
+
+    @classmethod
+    def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
+        """Returns the output of a run, as paused where the thread of the run says so."""
+        return cls._of(graph.get_state(_latest(config)) if _keeps_threads(graph) else None, output)
+
+    @classmethod
+    async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
+        """Returns the same on the caller's loop."""
+        return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
+
+    @classmethod
+    def _of(cls, state: Any, output: Any) -> Any:
+        if state is None or not state.next:
+            return output
+        return cls(output, state.next, tuple(asked for task in state.tasks for asked in task.interrupts))
+
+
+def _latest(config: RunnableConfig) -> RunnableConfig:
+    """The end of a thread, also of a run that went on from an earlier checkpoint of it."""
+    place = {k: v for k, v in config.get("configurable", {}).items() if k != "checkpoint_id"}
+    return {**config, "configurable": place}
+
+
+def _keeps_threads(graph: Any) -> bool:
+    """False for a graph that nobody can go on with once it has stopped, and for what is none."""
+    return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
+
+
 def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) -> str:
     """Returns that a graph stopped to ask a human, and what to do; nothing where it did not.
 
-    ``unreadable``: the output holds no answer. Only then a graph that is made with breakpoints is known
-    to have stopped at one, as its output does not tell.
+    ``unreadable``: the output holds no answer. A graph that keeps no threads and is made with breakpoints
+    is known to have stopped at one only then, as its output does not tell.
     """
-    asked: Any = cast("Mapping[str, Any]", output).get(_INTERRUPT) if isinstance(output, Mapping) else ()
+    paused = output if isinstance(output, Paused) else None
+    output = output if paused is None else paused.output
+    asked: Any = () if paused is None else paused.asked
+    if not asked and isinstance(output, Mapping):
+        asked = cast("Mapping[str, Any]", output).get(_INTERRUPT)
+    elif not asked and is_graph_output(output):
+        asked = output.interrupts
     if asked:
         listed = cast("list[Any]", asked if isinstance(asked, (list, tuple)) else [asked])
         said = shortened(repr(getattr(listed[0], "value", listed[0])), 200)
@@ -26,11 +76,12 @@ def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) ->
         return f"the application stopped to ask a human ({said}), so there is no answer yet. {resume}"
     names = ("interrupt_before_nodes", "interrupt_after_nodes")
     set_at = [each for name in names for each in _listed(getattr(runnable, name, ()))]
-    if unreadable and set_at:
+    place = f"before {', '.join(paused.before)}" if paused else ", ".join(set_at) if unreadable else ""
+    if place:
         resume = _WAY_OUT.format(resume="None")
         return (
-            f"the application stopped at a breakpoint (interrupt_before or interrupt_after: "
-            f"{', '.join(set_at)}), so there is no answer yet. {resume}"
+            f"the application stopped at a breakpoint ({place}; set by interrupt_before or "
+            f"interrupt_after), so there is no answer yet. {resume}"
         )
     return ""
 

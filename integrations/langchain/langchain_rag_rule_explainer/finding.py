@@ -1,7 +1,7 @@
 """What a search found, item by item, whatever shape it returns."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from langchain_core.documents import Document
@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from rag_rule_explainer import Source
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.identity import sources_of
-from rag_rule_explainer.wrapping.items import TextOf, items_in, read, result_like
+from rag_rule_explainer.wrapping.items import Made, Part, Reading, items_in
 
 from .documents import copies, document_of, retrieved_of
 
@@ -45,36 +45,50 @@ class Shape:
     """How a search returns what it found. ``scored``: (document, score) pairs; ``as_found``: pairs
     where it found pairs.
 
-    ``text_of``, ``item_of``: from an item of a shape of its own to its text, and from a document back.
+    ``reading``: how what holds no documents is read; ``item_of``: from a document to an item of it.
     """
 
     scored: bool = False
     as_found: bool = False
-    text_of: TextOf | None = None
+    reading: Reading = field(default_factory=Reading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """The items of a result. Raises InvalidInput, naming ``text_of``, where they cannot be read."""
-        return [self._item(item) for item in items_in(result)]
+        """The items of a result. Raises InvalidInput, naming what to pass, where they cannot be read."""
+        parts = self.reading.parts(result)
+        if parts is not None:
+            return [Found(document_of(text), given=part) for text, part in parts]
+        whole = not isinstance(result, (list, tuple))
+        return [self._item(item, whole=whole) for item in items_in(result)]
 
-    def result(self, found: Iterable[Found], like: object = ()) -> Any:
-        """The items in the shape they came in; one string for all where ``like`` is a string."""
-        return result_like([self._given(each) for each in found], like)
+    def form(self, result: Any) -> object:
+        """How a result came, whatever was in it."""
+        return self.reading.form(result)
+
+    def of_another(self, form: object) -> object:
+        """The form for a request that was never made, given that of another one."""
+        return self.reading.of_another(form)
+
+    def result(self, found: Iterable[Found], form: object = ()) -> Any:
+        """The items in the form of a result: a client's response, a list, or one string for all."""
+        return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
         """True iff scores would have to be made up."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
-    def _item(self, item: Any) -> Found:
+    def _item(self, item: Any, *, whole: bool) -> Found:
         pair: tuple[Any, ...] = cast("tuple[Any, ...]", item) if isinstance(item, tuple) else ()
         if pair and isinstance(pair[0], Document):
             document, *scores = pair
             return Found(copies([document])[0], scores=tuple(scores))
         if isinstance(item, Document):
             return Found(copies([item])[0])
-        return Found(document_of(read(item, self.text_of)), given=copied(item))
+        return Found(document_of(self.reading.read(item, whole=whole)), given=copied(item))
 
     def _given(self, found: Found) -> Any:
+        if isinstance(found.given, Part):
+            return found.given
         document = copies([found.document])[0]
         if self.as_found and found.scores:
             return (document, *found.scores)
@@ -83,7 +97,7 @@ class Shape:
             return (document, *(found.scores or (1.0 if score is None else score,)))
         if found.given is not None:
             return copied(found.given)
-        return self.item_of(document) if self.item_of else document
+        return Made(self.item_of(document)) if self.item_of else document
 
 
 def _score(document: Document) -> float | None:

@@ -19,11 +19,13 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.clients import Client
 from rag_rule_explainer.probing.gating import going_on
 from rag_rule_explainer.wrapping.gates import gated_function, joining
-from rag_rule_explainer.wrapping.items import TextOf
+from rag_rule_explainer.wrapping.items import Reading, TextOf
 from rag_rule_explainer.wrapping.redirecting import TRANSPARENT
 
+from .artifacts import ToolResult
 from .asking import asked_part
 from .finding import ItemOf, Shape
 from .stores import SEARCHES, is_async_search, searching
@@ -36,12 +38,30 @@ def gate(search: BaseRetriever) -> BaseRetriever: ...
 @overload
 def gate(search: VectorStore) -> VectorStore: ...
 @overload
-def gate(search: Search, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Search: ...
+def gate(
+    search: Search,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Search: ...
 @overload
-def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any: ...
+def gate(
+    search: Any,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Any: ...
 
 
-def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any:
+def gate(
+    search: Any,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Any:
     """The same search, visible to explanations: a retriever, a store, a tool or a function.
 
     For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
@@ -51,11 +71,18 @@ def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None =
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an
-    item of a document (for ``documents=``). A function that returns one string found one source.
+    item of a document (for ``documents=``). A function that returns one string found one source. An item
+    is named by its ``id``, else by what its metadata names it.
+
+    It may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.clients``. ``items_of`` says how its responses are taken apart and put together;
+    those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised without it.
+
+    A tool may have an artifact: its documents are then the sources, if its content joins their texts.
 
     Raises InvalidInput for what is no search.
     """
-    shape = Shape(as_found=True, text_of=text_of, item_of=item_of)
+    shape = Shape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):
@@ -64,6 +91,12 @@ def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None =
         return GatedRetriever(search=search, joined=going_on())
     if isinstance(search, Runnable):
         return GatedRetriever(search=cast("Runnable[str, list[Document]]", search), joined=going_on())
+    unseen = _unseen_search(search)
+    if unseen:
+        raise InvalidInput(
+            f"a {type(search).__name__} has more searches than can be told by their names; gate the "
+            f"method that is called, such as gate(client.{unseen})"
+        )
     if isinstance(search, VectorStore) or _searches(search):
         return _gated_store(search, shape)
     if callable(search):
@@ -105,15 +138,27 @@ class GatedRetriever(BaseRetriever):
             return await super().ainvoke(input, config, **kwargs)
 
 
+_UNSAID = ("run_manager", "callbacks", "config", "runtime")
+"""Arguments that a tool is handed by whoever runs it."""
+
+
 def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
+    """The tool with gated functions; a tool of a class of its own with gated methods."""
+    if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
+        shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
+
+    def gated(function: Callable[..., Any]) -> Callable[..., Any]:
+        return gated_function(function, shape, asked_part, unsaid=_UNSAID)
+
     functions = {name: getattr(tool, name, None) for name in ("func", "coroutine")}
-    if getattr(tool, "response_format", "content") != "content" or not any(functions.values()):
-        raise InvalidInput(
-            f"what the tool {tool.name!r} returns cannot be taken apart by sources; "
-            "gate the search that it calls"
-        )
-    gated = {name: gated_function(each, shape, asked_part) for name, each in functions.items() if each}
-    return tool.model_copy(update=gated)
+    if any(functions.values()):
+        return tool.model_copy(update={name: gated(each) for name, each in functions.items() if each})
+    own = tool.model_copy()
+    for name in ("_run", "_arun"):
+        if getattr(type(tool), name) is not getattr(BaseTool, name):
+            # Pydantic keeps no methods of instances.
+            object.__setattr__(own, name, gated(getattr(tool, name)))
+    return own
 
 
 def _gated_store(store: Any, shape: Shape) -> Any:
@@ -133,7 +178,7 @@ def _gated_store(store: Any, shape: Shape) -> Any:
 
         if not SEARCHES.fullmatch(name):
             return call
-        is_async = is_async_search(name)
+        is_async = is_async_search(name) or inspect.iscoroutinefunction(inspect.unwrap(real))
         scored = replace(shape, scored=_scored(name))
         search = searching(name, acall if is_async else call, scored)
 
@@ -167,6 +212,15 @@ def _gated_store(store: Any, shape: Shape) -> Any:
     return type(
         f"Gated{kind.__name__}", (VectorStore if isinstance(store, VectorStore) else object,), made
     )()
+
+
+_RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
+"""Searches of Chroma, Qdrant and MCP, which ``SEARCHES`` does not know, and what tells these clients."""
+
+
+def _unseen_search(store: object) -> str:
+    has = set(dir(type(store)))
+    return next((search for search, beside in _RAW.items() if {search, beside} <= has), "")
 
 
 def _searches(store: object) -> bool:

@@ -4,7 +4,11 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+from langchain_core.runnables.config import merge_configs
+
+from .breakpoints import Paused
 
 STREAM_ONLY = ("stream_mode", "subgraphs", "print_mode")
 """Keywords that say how a run is told, and nothing of what it does."""
@@ -25,6 +29,29 @@ def graph_in(application: Runnable[Any, Any]) -> Any:
         application = application.bound
     is_graph = any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
     return application if is_graph and hasattr(application, "stream_mode") else None
+
+
+def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
+    """Returns the output of an application, as ``Paused`` where it is a graph that has stopped."""
+    return Paused.or_ended(graph_in(application), bound_with(application, config), output)
+
+
+async def aended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
+    """Returns the same on the caller's loop."""
+    return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
+
+
+def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> RunnableConfig:
+    """Returns the config of a run with what is bound to the application."""
+    while isinstance(application, RunnableBinding):
+        config, application = merge_configs(application.config, config), application.bound
+    return config
+
+
+def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> Any:
+    """Returns an empty chunk in the shape that a graph is asked for; None for anything else."""
+    graph = graph_in(application)
+    return None if graph is None else GraphStream(graph, keywords).nothing
 
 
 @dataclass(slots=True)
@@ -48,13 +75,20 @@ class GraphStream:
         modes = list(dict.fromkeys((*self._modes, _VALUES)))
         return {**self.keywords, "stream_mode": modes}
 
+    @property
+    def nothing(self) -> Any:
+        """A chunk as they are asked for, with nothing in it."""
+        mode = self._modes[-1]
+        chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
+        return self._shaped((), mode, chunk)
+
     def stream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> Iterator[Any]:
         """Yields the chunks that were asked for, then the ``Whole``."""
         for part in application.stream(given, config, **self.asked):
             yield from self._told(part)
-        yield Whole(self._last)
+        yield Whole(ended(application, config, self._last))
 
     async def astream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
@@ -63,7 +97,7 @@ class GraphStream:
         async for part in application.astream(given, config, **self.asked):
             for chunk in self._told(part):
                 yield chunk
-        yield Whole(self._last)
+        yield Whole(await aended(application, config, self._last))
 
     def _told(self, part: Any) -> Iterator[Any]:
         if isinstance(part, Mapping):  # version="v2"
@@ -77,8 +111,10 @@ class GraphStream:
         place, mode, chunk = part if len(part) == 3 else ((), *part)
         if mode == _VALUES and not place:
             self._last = chunk
-        if mode not in self._modes:
-            return
+        if mode in self._modes:
+            yield self._shaped(place, mode, chunk)
+
+    def _shaped(self, place: Any, mode: str, chunk: Any) -> Any:
         told = (chunk,) if self._is_single else (mode, chunk)
         told = (place, *told) if self.keywords.get("subgraphs") else told
-        yield told[0] if len(told) == 1 else told
+        return told[0] if len(told) == 1 else told

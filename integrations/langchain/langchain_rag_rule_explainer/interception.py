@@ -9,6 +9,7 @@ from . import (
     histories,
     keyvalues,
     longterm,
+    loops,
     memories,
     nodecaches,
     retrievers,
@@ -31,5 +32,6 @@ interception = Patches(
         *docstores.INTERCEPTIONS,
         *caches.INTERCEPTIONS,
         *nodecaches.INTERCEPTIONS,
+        *loops.INTERCEPTIONS,
     ]
 )

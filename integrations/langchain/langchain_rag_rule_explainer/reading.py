@@ -1,7 +1,7 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from langchain_core.load.serializable import Serializable
@@ -18,11 +18,12 @@ _STRUCTURED_KEYS = ("structured_response", "parsed")
 
 
 def question_in(given: Any) -> str:
-    """A str, a message, the last of several messages, or the entry of a dict that is one of these.
+    """A str, a message, the last of several messages, or the entry of a dict, or of a graph's state in
+    another form, that is one of these.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = reading.told(given, _QUESTION_KEYS, _said)
+    found = reading.told(_fields(given), _QUESTION_KEYS, _said)
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
@@ -38,6 +39,8 @@ def answer_in(output: Any) -> Answer:
     ``structured_response``) is the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
     anything else.
     """
+    if is_graph_output(output):
+        output = output.value
     found, structured = reading.told(output, _ANSWER_KEYS, _said), _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
@@ -61,14 +64,19 @@ def answer_in(output: Any) -> Answer:
     )
 
 
+def is_graph_output(output: Any) -> bool:
+    """True for what a graph returns that is asked for ``version="v2"``: a value, beside what it asks."""
+    return type(output).__module__ == "langgraph.types" and hasattr(output, "interrupts")
+
+
 def texts_in(given: Any) -> Iterator[str]:
     """Every string in an input, however deep, and the text of every message."""
-    return reading.texts_in(given, _text)
+    return reading.texts_in(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
     """The input as JSON-like data, for the record: each message as its type and content."""
-    return reading.plain(given, _plain)
+    return reading.plain(_fields(given), _plain)
 
 
 def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
@@ -83,6 +91,15 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     if cached:
         spent["cached_input_tokens"] = cached
     return spent if any(spent.values()) else None
+
+
+def _fields(given: Any) -> Any:
+    """A state that is a dataclass or a model of pydantic as a dict; anything else as it is."""
+    if is_dataclass(given) and not isinstance(given, type):
+        return {each.name: getattr(given, each.name) for each in fields(given)}
+    if isinstance(given, BaseModel) and not isinstance(given, Serializable):
+        return {name: getattr(given, name) for name in type(given).model_fields}
+    return given
 
 
 def _structured(output: Any) -> BaseModel | None:

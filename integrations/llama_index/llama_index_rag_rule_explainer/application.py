@@ -1,8 +1,8 @@
 """A LlamaIndex application, as the core's recording and replaying wants to know it."""
 
 from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
@@ -41,6 +41,7 @@ from .interception import interception
 from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
+from .standstills import Standstills, running
 from .tracing import asked, explaining, replaying
 from .watching import FAILED, Watch, watched_by
 
@@ -73,6 +74,7 @@ class LlamaIndexApplication(Application[Found]):
     """See ``rag_rule_explainer.wrapping.application.Application``."""
 
     entry: Entry
+    standstills: Standstills = field(default_factory=Standstills)
 
     @property
     @override
@@ -108,7 +110,11 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        with _tagged(kept), nullcontext() if kept is None else replaying(case.question):
+        with ExitStack() as inside:
+            inside.enter_context(_tagged(kept))
+            inside.enter_context(running(self.standstills, is_replay=kept is not None))
+            if kept is not None:
+                inside.enter_context(replaying(case.question))
             return await self.entry.arun(case.given)
 
     @override
@@ -126,7 +132,7 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     async def astream(self, case: Case) -> AsyncIterator[Any]:
-        with _tagged(None):
+        with _tagged(None), running(self.standstills, is_replay=False):
             async for piece in self.entry.astream(case.given):
                 yield piece
 

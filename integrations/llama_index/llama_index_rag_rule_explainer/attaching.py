@@ -22,7 +22,7 @@ from llama_index.core.chat_engine.types import (
 )
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from llama_index.core.workflow import StartEvent, Workflow
+from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, Explanation
@@ -32,7 +32,7 @@ from rag_rule_explainer.wrapping.outputs import KEY, Explained, check_alone
 from .entries import Engine
 from .explainer import RuleExplainer
 from .streaming import AsyncPieces, Pieces
-from .workflows import ExplainedRun
+from .workflows import ExplainedRun, by_name
 
 
 @overload
@@ -188,10 +188,13 @@ class ExplainedQueryEngine(BaseQueryEngine):
 class ExplainedWorkflow(ExplainedQueryEngine):
     """See ``explained``. It is run as the workflow is, and asked as a query engine."""
 
-    def run(self, *, start_event: StartEvent | None = None, **arguments: Any) -> ExplainedRun:
+    def run(self, *positional: Any, **named: Any) -> ExplainedRun:
         """Begins a run: awaited, it is the workflow's result with its rules; ``stream_events`` tells its
-        events. What has no metadata for rules comes as an ``Explained``."""
-        given: Any = arguments if start_event is None else start_event
+        events. What has no metadata for rules comes as an ``Explained``.
+
+        It is given what the ``run`` of the workflow is given.
+        """
+        given = by_name(cast("Workflow", self.explainer.application), positional, named)
 
         async def explain() -> Any:
             done = await self.explainer.live_call(given).aexplained()

@@ -11,10 +11,11 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.clients import Client
 from rag_rule_explainer.probing.gating import going_on
 from rag_rule_explainer.wrapping.asking import Shape, asked_part
 from rag_rule_explainer.wrapping.gates import gated_function, joining
-from rag_rule_explainer.wrapping.items import TextOf
+from rag_rule_explainer.wrapping.items import Reading, TextOf
 
 from .nodes import Found
 from .shapes import Anything, ItemOf, StoreResult
@@ -27,12 +28,30 @@ def gate(search: BaseRetriever) -> BaseRetriever: ...
 @overload
 def gate(search: FunctionTool) -> FunctionTool: ...
 @overload
-def gate(search: Search, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Search: ...
+def gate(
+    search: Search,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Search: ...
 @overload
-def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any: ...
+def gate(
+    search: Any,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Any: ...
 
 
-def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None = None) -> Any:
+def gate(
+    search: Any,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Any:
     """The same search, visible to explanations: a retriever, a function tool, or a function.
 
     For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
@@ -42,18 +61,24 @@ def gate(search: Any, *, text_of: TextOf | None = None, item_of: ItemOf | None =
 
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
     text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an item of a
-    node (for ``documents=``). A function that returns one string found one source.
+    node (for ``documents=``). A function that returns one string found one source. An item is named by
+    its ``id``, else by what its metadata names it.
+
+    It may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.clients``. ``items_of`` says how its responses are taken apart and put together;
+    those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised without it.
 
     Raises InvalidInput for what is no search.
     """
     if isinstance(search, GatedRetriever):
         return search
+    anything = Anything(Reading(items_of, text_of), item_of)
     if isinstance(search, FunctionTool):
-        return _gated_tool(search, Anything(text_of, item_of))
+        return _gated_tool(search, anything)
     if isinstance(search, BaseRetriever):
         return GatedRetriever(search)
     if callable(search):
-        return gated_function(search, _shape_of(search, text_of, item_of), asked_part)
+        return gated_function(search, _shape_of(search, anything), asked_part)
     raise InvalidInput(
         f"a {type(search).__name__} cannot be gated; pass a retriever, a function tool, or a function "
         "from a query to nodes, such as store.query"
@@ -87,11 +112,9 @@ class GatedRetriever(BaseRetriever):
             return await super().aretrieve(str_or_query_bundle)
 
 
-def _shape_of(search: Any, text_of: TextOf | None, item_of: ItemOf | None) -> Shape[Found]:
+def _shape_of(search: Any, anything: Anything) -> Shape[Found]:
     owner = getattr(search, "__self__", None)
-    if isinstance(owner, BasePydanticVectorStore):
-        return StoreResult()
-    return Anything(text_of, item_of)
+    return StoreResult() if isinstance(owner, BasePydanticVectorStore) else anything
 
 
 def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:

@@ -11,6 +11,7 @@ from . import (
     outside,
     postprocessors,
     retrievers,
+    standstills,
     tools,
     watching,
 )
@@ -27,6 +28,7 @@ interception = Patches(
         *outside.INTERCEPTIONS,
         # After those that say how what is made in a run is known again.
         *attributes.INTERCEPTIONS,
+        *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
     ]
 )

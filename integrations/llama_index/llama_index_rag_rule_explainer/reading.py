@@ -1,6 +1,6 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -13,7 +13,7 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.schema import QueryBundle
-from llama_index.core.workflow import StopEvent
+from llama_index.core.workflow import StartEvent, StopEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
@@ -26,14 +26,15 @@ _ANSWER_KEYS = ("answer", "response", "output", "result")
 
 
 def question_in(given: Any) -> str:
-    """A str, a query bundle, a message, the last of several, or the entry of a dict that is one of these:
-    under one of the usual keys, else its only text.
+    """A str, a query bundle, a message, the last of several, or the entry of a dict or a StartEvent that
+    is one of these: under one of the usual keys, else its only text.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = reading.told(given, QUESTION_KEYS, _text)
-    if found is None and isinstance(given, dict):
-        texts = [each for each in cast("dict[str, Any]", given).values() if isinstance(each, str)]
+    entries = _fields(given)
+    found = reading.told(entries, QUESTION_KEYS, _text)
+    if found is None and isinstance(entries, Mapping):
+        texts = [each for each in cast("Mapping[str, Any]", entries).values() if isinstance(each, str)]
         found = texts[0] if len(texts) == 1 else None
     if found is None:
         raise InvalidInput(
@@ -50,7 +51,11 @@ def answer_in(output: Any) -> Answer:
     for anything else.
     """
     if isinstance(output, StopEvent):
-        return answer_in(_stopped_with(output))
+        return _answer_in(_stopped_with(output), type(output).__name__)
+    return _answer_in(output, type(output).__name__)
+
+
+def _answer_in(output: Any, kind: str) -> Answer:
     if isinstance(output, PydanticResponse):
         value = None if output.response is None else output.response.model_dump(mode="json")
         return Answer(str(output), value=value)
@@ -62,10 +67,24 @@ def answer_in(output: Any) -> Answer:
     found = reading.told(output, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
-            f"no answer could be read out of an output of type {type(output).__name__}; "
+            f"no answer could be read out of an output of type {kind}; "
             "pass answer_of=, a function from the output to a str or an Answer"
         )
     return Answer(found)
+
+
+def _fields(given: Any) -> Any:
+    """A StartEvent as a dict of all that it was made with, also where it is one of the arguments of a
+    run; anything else as it is."""
+    if isinstance(given, Mapping):
+        entries = cast("Mapping[str, Any]", given)
+        start = entries.get("start_event")
+        rest = {key: value for key, value in entries.items() if key != "start_event"}
+        return {**rest, **_fields(start)} if isinstance(start, StartEvent) else entries
+    if not isinstance(given, StartEvent):
+        return given
+    declared = {name: getattr(given, name) for name in type(given).model_fields}
+    return {**declared, **dict(given.items())}
 
 
 def _stopped_with(event: StopEvent) -> Any:
@@ -90,7 +109,9 @@ def drained(output: Any) -> Any:
 
 
 async def adrained(output: Any) -> Any:
-    """The same where streams are async."""
+    """The same where streams are async, and what a model streams as the last that it comes to."""
+    if isinstance(output, AsyncGenerator):
+        return _last_of([each async for each in cast("AsyncGenerator[Any, None]", output)])
     if isinstance(output, AsyncStreamingResponse):
         return await output.get_response()
     if isinstance(output, StreamingAgentChatResponse) and output.achat_stream is not None:
@@ -99,14 +120,20 @@ async def adrained(output: Any) -> Any:
     return drained(output)
 
 
+def _last_of(pieces: list[Any]) -> Any:
+    """All that was streamed: each response of a model has what came before it as well."""
+    is_text = all(isinstance(each, str) for each in pieces)
+    return "".join(pieces) if is_text else pieces[-1]
+
+
 def texts_in(given: Any) -> Iterator[str]:
     """Every string in an input, however deep, and the text of every message."""
-    return reading.texts_in(given, _text)
+    return reading.texts_in(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
     """The input as JSON-like data, for the record; None for what is a live object."""
-    return reading.plain(given, _plain)
+    return reading.plain(_fields(given), _plain)
 
 
 _MODELS = (ChatMessage, ChatResponse, CompletionResponse)

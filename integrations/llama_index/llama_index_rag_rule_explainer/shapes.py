@@ -1,14 +1,14 @@
 """How a search returns what it found."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
 from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.items import TextOf, items_in, read, result_like
+from rag_rule_explainer.wrapping.items import Made, Part, Reading, items_in
 
 from .nodes import Found, copy_of, node_of
 
@@ -24,7 +24,15 @@ class Nodes:
         """The nodes, in their present state."""
         return [Found(copy_of(node)) for node in result or ()]
 
-    def result(self, found: Sequence[Found], like: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
+    def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
+        """Always the same."""
+        return ()
+
+    def of_another(self, form: object) -> object:
+        """The same."""
+        return form
+
+    def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
         """Copies of the nodes."""
         return [copy_of(each.node) for each in found]
 
@@ -47,7 +55,15 @@ class StoreResult:
             for node, score in zip(nodes, scores, strict=False)
         ]
 
-    def result(self, found: Sequence[Found], like: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
+    def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
+        """Always the same."""
+        return ()
+
+    def of_another(self, form: object) -> object:
+        """The same."""
+        return form
+
+    def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
         """Side by side again."""
         nodes = [copy_of(each.node) for each in found]
         return VectorStoreQueryResult(
@@ -65,37 +81,51 @@ class StoreResult:
 class Anything:
     """What a function of the user's returns: nodes with or without scores, texts, dicts, objects.
 
-    ``text_of``, ``item_of``: from an item of a kind of its own to its text, and from a node back.
+    ``reading``: how what holds no nodes is read; ``item_of``: from a node to an item of it.
     """
 
-    text_of: TextOf | None = None
+    reading: Reading = field(default_factory=Reading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """The items of a result. Raises InvalidInput, naming ``text_of``, where they cannot be read."""
-        return [self._item(item) for item in items_in(result)]
+        """The items of a result. Raises InvalidInput, naming what to pass, where they cannot be read."""
+        parts = self.reading.parts(result)
+        if parts is not None:
+            return [Found(NodeWithScore(node=node_of(text)), given=part) for text, part in parts]
+        whole = not isinstance(result, (list, tuple))
+        return [self._item(item, whole=whole) for item in items_in(result)]
 
-    def result(self, found: Sequence[Found], like: object = ()) -> Any:
-        """The items as they came; one string for all where ``like`` is a string."""
-        return result_like([self._given(each) for each in found], like)
+    def form(self, result: Any) -> object:
+        """How a result came, whatever was in it."""
+        return self.reading.form(result)
+
+    def of_another(self, form: object) -> object:
+        """The form for a request that was never made, given that of another one."""
+        return self.reading.of_another(form)
+
+    def result(self, found: Sequence[Found], form: object = ()) -> Any:
+        """The items as they came: a client's response, a list, or one string for all."""
+        return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
         """Never: what came with a score has it still."""
         return False
 
-    def _item(self, item: Any) -> Found:
+    def _item(self, item: Any, *, whole: bool) -> Found:
         if isinstance(item, NodeWithScore):
             return Found(copy_of(item))
         if isinstance(item, BaseNode):
             own = copy_of(NodeWithScore(node=item))
             return Found(own, given=own.node)
-        node = node_of(read(item, self.text_of))
+        node = node_of(self.reading.read(item, whole=whole))
         return Found(NodeWithScore(node=node), given=copied(item))
 
     def _given(self, found: Found) -> Any:
+        if isinstance(found.given, Part):
+            return found.given
         own = copy_of(found.node)
         if isinstance(found.given, BaseNode):
             return own.node
         if found.given is not None:
             return copied(found.given)
-        return self.item_of(own.node) if self.item_of else own
+        return Made(self.item_of(own.node)) if self.item_of else own

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType
@@ -10,44 +10,43 @@ from typing import Any, cast
 
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
-from llama_index.core.workflow import Workflow
-from llama_index.core.workflow.events import Event, InputRequiredEvent, StartEvent, StopEvent
+from llama_index.core.workflow import Context, Workflow
+from llama_index.core.workflow.events import Event, StartEvent, StopEvent
+from workflows.events import InternalDispatchEvent
 
-from rag_rule_explainer import BaselineFailed, InvalidInput
+from rag_rule_explainer import InvalidInput
 
 from .reading import QUESTION_KEYS
+from .standstills import asking
 
-_ASKS_A_HUMAN = (
-    "the workflow {workflow} asks a human (InputRequiredEvent) and waits for an answer, so it cannot be "
-    "replayed as it is. Pass a function that answers it: async def answered(question): handler = "
-    "workflow.run(query=question), then for each InputRequiredEvent of handler.stream_events(): "
-    "handler.ctx.send_event(HumanResponseEvent(response='...')), and return await handler"
-)
 _END = object()
 telling: ContextVar[Callable[[Event], None] | None] = ContextVar("telling", default=None)
 """Who is told the events of the run of a workflow in this context."""
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
-    """Returns the result of one run. Raises BaselineFailed as soon as it asks a human: nobody answers."""
+    """Returns the result of one run. Raises BaselineFailed, and in a replay UnusableReply, as soon as it
+    asks a human: nobody answers."""
     handler = workflow.run(**arguments(workflow, given))
-    told = telling.get()
+    told, name = telling.get(), type(workflow).__name__
 
-    async def listen() -> bool:
-        async for event in handler.stream_events():
-            if isinstance(event, InputRequiredEvent):
-                return True
-            if told is not None:
+    async def listen() -> Exception | None:
+        async for event in handler.stream_events(expose_internal=True):
+            reason = asking(name, handler, event)
+            if reason is not None:
+                return reason
+            if told is not None and not isinstance(event, InternalDispatchEvent):
                 told(event)
-        return False
+        return None
 
     # A run that fails may leave its stream open.
     listening, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((listening, running), return_when=asyncio.FIRST_COMPLETED)
-        if listening.done() and listening.exception() is None and listening.result():
+        reason = None if not listening.done() or listening.exception() else listening.result()
+        if reason is not None:
             await handler.cancel_run()
-            raise BaselineFailed(_ASKS_A_HUMAN.format(workflow=type(workflow).__name__))
+            raise reason
         return await running
     finally:
         for task in (listening, running):
@@ -66,7 +65,7 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
         return dict(cast("Mapping[str, Any]", given))
     if isinstance(given, StartEvent):
         return {"start_event": given}
-    if isinstance(workflow, (BaseWorkflowAgent, AgentWorkflow)):
+    if is_agent(workflow):
         return {"user_msg": given}
     starts: Any = getattr(workflow, "start_event_class", StartEvent)
     wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
@@ -83,6 +82,25 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
     )
 
 
+def by_name(workflow: Workflow, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a ``run`` of the workflow is given, all of it by name. Raises TypeError where it takes
+    no such arguments."""
+    is_asked = is_agent(workflow) and not (positional and isinstance(positional[0], Context))
+    names = ("user_msg", "chat_history", "memory", "ctx") if is_asked else ("ctx", "start_event")
+    given = dict(zip(names, positional, strict=False))
+    if len(given) < len(positional) or given.keys() & named.keys():
+        raise TypeError(
+            f"run() of {type(workflow).__name__} takes {', '.join(names)} by place, each of them once, "
+            "and everything by name"
+        )
+    return {**given, **named}
+
+
+def is_agent(workflow: Workflow) -> bool:
+    """True for LlamaIndex's own agents, which are asked by a message."""
+    return isinstance(workflow, (BaseWorkflowAgent, AgentWorkflow))
+
+
 def _names_read_by(kind: type[Workflow]) -> set[str]:
     """The attributes and keys that its first steps read, of whatever has them."""
     names: set[str] = set()
@@ -91,8 +109,14 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
             function = inspect.unwrap(member) if callable(member) else None
             code = getattr(function, "__code__", None)
             if isinstance(code, CodeType) and _is_first(function):
-                names |= {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
+                names |= _names_in(code)
     return names
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Those of functions and comprehensions inside it as well."""
+    names = {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
+    return names.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _is_first(function: Any) -> bool:

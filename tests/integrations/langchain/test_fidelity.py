@@ -442,5 +442,5 @@ def test_a_memory_is_told_as_such_also_where_sources_are_held_out() -> None:
 
 
 def test_a_source_that_is_needed_unseen_is_told_as_such() -> None:
-    with pytest.raises(UnseenSourcesNeeded, match="s was retrieved and shown to no model"):
+    with pytest.raises(UnseenSourcesNeeded, match="s was retrieved by Counting and shown to no model"):
         RuleExplainer(with_a_page_that_nobody_sees(remembers=False), predicate=BAD).explain("why?")

@@ -229,16 +229,6 @@ def test_a_tool() -> None:
     assert live == ["?", "?"]
 
 
-def test_a_tool_whose_result_cannot_be_taken_apart_is_refused() -> None:
-    def search(query: str) -> tuple[str, list[str]]:
-        """Search."""
-        return "", []
-
-    tool = StructuredTool.from_function(search, response_format="content_and_artifact")
-    with pytest.raises(InvalidInput, match="gate the search that it calls"):
-        gate(tool)
-
-
 def test_a_thread_that_knows_nothing_of_the_run() -> None:
     retriever = retriever_of()
     at_build_time = gate(retriever)

@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
-from typing import Any, TypedDict
+from inspect import signature
+from operator import add
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain.agents import create_agent
@@ -11,11 +13,12 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
-from langchain_rag_rule_explainer import RuleExplainer
+from langchain_rag_rule_explainer import RuleExplainer, explained
 from langgraph.cache.base import BaseCache
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.pregel import Pregel
 from langgraph.types import CachePolicy, Command, interrupt
 from typing_extensions import override
 
@@ -102,6 +105,53 @@ def test_the_users_own_run_fills_the_cache(awaiting: bool) -> None:
     assert entries(cache) == 2
 
 
+class Branches(TypedDict, total=False):
+    question: str
+    found: Annotated[list[str], add]
+    answer: str
+
+
+def side_by_side(cache: InMemoryCache[Any], saver: InMemorySaver) -> Any:
+    """Two nodes that search at the same time: each is saved by the thread that it ran in."""
+    model, graph = Telling(), StateGraph[Any](Branches)
+
+    def searching(retriever: Any) -> Any:
+        def search(state: Branches) -> Branches:
+            return {"found": [joined(retriever.invoke(state.get("question", "")))]}
+
+        return search
+
+    for name, found in (("left", "ab"), ("right", "cd")):
+        graph.add_node(name, searching(retriever_of(found)), cache_policy=CachePolicy())
+        graph.add_edge(START, name)
+        graph.add_edge(name, "reply")
+
+    def reply(state: Branches) -> Branches:
+        return {"answer": model.invoke("\n".join(state.get("found", [])) or "nothing").text}
+
+    graph.add_node("reply", reply)
+    return graph.compile(cache=cache, checkpointer=saver)
+
+
+@AWAITING
+def test_nodes_that_run_side_by_side_write_to_nothing_real(awaiting: bool) -> None:
+    cache, saver = InMemoryCache[Any](), InMemorySaver()
+    graph = side_by_side(cache, saver)
+    assert blames_b_and_d(called(graph, "explain", {"question": "why?"}, awaiting, CONFIG))
+    assert (entries(cache), len(saver.writes), list(saver.list(None))) == (0, 0, [])
+
+
+@AWAITING
+def test_what_the_users_own_run_writes_there_is_what_any_run_would(awaiting: bool) -> None:
+    made = [(InMemoryCache[Any](), InMemorySaver()) for _ in range(2)]
+    graphs = [side_by_side(*each) for each in made]
+    assert blames_b_and_d(called(graphs[0], "invoke", {"question": "why?"}, awaiting, CONFIG).explanation)
+    graphs[1].invoke({"question": "why?"}, CONFIG)
+    # How many writes there are beside a checkpoint depends on which node ends first, in older releases.
+    kept = [(entries(cache), bool(saver.writes), len(list(saver.list(None)))) for cache, saver in made]
+    assert kept[0] == kept[1]
+
+
 @AWAITING
 def test_a_run_finds_in_a_cache_what_it_has_put_there_and_cleared_nothing_else(awaiting: bool) -> None:
     cache: BaseCache[Any] = InMemoryCache()
@@ -132,12 +182,50 @@ def test_a_graph_that_asks_a_human_says_so(asks: str, said: str, saver: bool, aw
         called(graph, "explain", {"question": "why?"}, awaiting, CONFIG)
 
 
+@pytest.mark.skipif("version" not in signature(Pregel.invoke).parameters, reason="a newer LangGraph")
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+def test_a_graph_whose_output_is_an_object_is_read_and_says_what_it_asks(saver: Any) -> None:
+    asks = RuleExplainer(graph_of("answer", checkpointer=saver), predicate=BAD)
+    with pytest.raises(BaselineFailed, match=r"(?s)ask a human.*may I answer.*Command.resume"):
+        asks.explain({"question": "why?"}, CONFIG, version="v2")
+    answers = RuleExplainer(graph_of(), predicate=BAD)
+    assert blames_b_and_d(answers.explain({"question": "why?"}, CONFIG, version="v2"))
+
+
 @AWAITING
 @pytest.mark.parametrize("before", ["reply"])
 def test_a_graph_that_stops_at_a_breakpoint_says_so(before: str, awaiting: bool) -> None:
     graph = graph_of(checkpointer=InMemorySaver(), interrupt_before=[before])
     with pytest.raises(BaselineFailed, match=r"(?s)breakpoint.*reply.*invoke\(None, config"):
         called(graph, "explain", {"question": "why?"}, awaiting, CONFIG)
+
+
+def agent(**compiled: Any) -> Any:
+    retriever = retriever_of()
+
+    @tool
+    def search(words: str) -> str:
+        """Searches."""
+        return joined(retriever.invoke(words)) or "nothing"
+
+    return create_agent(Calling(), [search], **compiled)
+
+
+@pytest.mark.parametrize("stops", [{"interrupt_before": ["tools"]}, {"interrupt_after": ["tools"]}])
+@pytest.mark.parametrize("by_name", [False, True])
+def test_an_agent_that_stops_at_a_breakpoint_says_so_before_anything_else(
+    stops: dict[str, Any], by_name: bool
+) -> None:
+    made = agent(checkpointer=InMemorySaver(), **({} if by_name else stops))
+    given: Any = {"messages": [("user", "why?")]}
+    named: Any = stops if by_name else {}
+    bound = made.bind(tags=[]).with_config(CONFIG)
+    for application, config in ((made, CONFIG), (bound, None)):
+        explainer: Any = RuleExplainer(application, predicate=BAD)
+        with pytest.raises(BaselineFailed, match=r"(?s)breakpoint \(before (tools|model).*invoke\(None"):
+            explainer.explain(given, config, **named)
+    with pytest.raises(BaselineFailed, match="breakpoint"):
+        list(explained(made, predicate=BAD).stream(given, CONFIG, **named))
 
 
 @AWAITING
@@ -201,15 +289,8 @@ class Calling(Telling):
 
 
 def supervised() -> Any:
-    retriever = retriever_of()
-
-    @tool
-    def search(words: str) -> str:
-        """Searches."""
-        return joined(retriever.invoke(words)) or "nothing"
-
     middleware: Any = HumanInTheLoopMiddleware(interrupt_on={"search": True})
-    return create_agent(Calling(), [search], middleware=[middleware], checkpointer=InMemorySaver())
+    return agent(middleware=[middleware], checkpointer=InMemorySaver())
 
 
 @ASKING

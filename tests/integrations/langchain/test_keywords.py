@@ -7,7 +7,6 @@ from typing import Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer, explained
 from langgraph.graph import END, START, StateGraph
@@ -16,6 +15,7 @@ from langgraph.runtime import Runtime
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
+from tests.integrations.langchain.streams import rules_in, shape
 from tests.integrations.langchain.zoo.shapes import joined
 
 
@@ -90,6 +90,23 @@ def test_a_graph_is_streamed_as_it_is_without_rules(mode: Any) -> None:
     assert type(last) is type(plain[-1]) or isinstance(last, dict)
 
 
+@pytest.mark.parametrize("mode", ["messages", ["messages"], "custom"])
+def test_a_stream_without_any_chunk_ends_with_the_rules_in_its_own_shape(mode: Any) -> None:
+    retriever = Counting(documents=facts("abd"))
+    nodes: Any = StateGraph(State)
+    # A model with the tag "nostream" tells no tokens.
+    nodes.add_node("answer", lambda state: {"answer": silently(retriever.invoke(state["question"]))})
+    nodes.add_edge(START, "answer")
+    told = list(explained(nodes.compile(), **READING).stream(ASKED, stream_mode=mode, subgraphs=True))
+    assert len(told) == 1
+    assert told[0][0] == ()
+    assert rules_in(told[0]) == [["b", "d"]]
+
+
+def silently(found: list[Document]) -> str:
+    return Telling(disable_streaming=True).invoke(joined(found), {"tags": ["nostream"]}).text
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="LangGraph streams no tokens of awaited nodes")
 def test_and_so_it_is_on_a_loop() -> None:
     application, _ = graph()
@@ -103,24 +120,6 @@ def test_and_so_it_is_on_a_loop() -> None:
     *chunks, last = asyncio.run(streamed())
     assert "".join(message.content for message, _ in chunks) == "bad news"
     assert rules_in(last) == [["b", "d"]]
-
-
-def shape(chunk: Any) -> Any:
-    """What a chunk says, without ids and times."""
-    if isinstance(chunk, tuple):
-        return tuple(map(shape, chunk))
-    if isinstance(chunk, AIMessage):
-        return chunk.content
-    if isinstance(chunk, dict):
-        return sorted(chunk) if "langgraph_step" not in chunk else chunk["langgraph_node"]
-    return chunk
-
-
-def rules_in(last: Any) -> Any:
-    if isinstance(last, tuple):
-        message = last[-2] if isinstance(last[-2], AIMessage) else None
-        last = last[-1] if message is None else message.response_metadata
-    return [each["sources"] for each in last["rag_rules"]["retention_rules"]]
 
 
 def test_what_may_be_configured_in_the_application_may_be_configured_here() -> None:

@@ -1,9 +1,10 @@
 """The question out of an input, the answer out of an output."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.reading import answer_in
@@ -12,6 +13,16 @@ from pydantic import BaseModel
 from rag_rule_explainer import Answer, InvalidInput, json_path
 from tests.integrations.known import BAD, retention, sets
 from tests.integrations.langchain.chains import bad_with, retriever_of, step
+
+
+class ModelState(BaseModel):
+    question: str
+    answer: str = ""
+
+
+@dataclass
+class DataState:
+    messages: list[BaseMessage]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +36,8 @@ from tests.integrations.langchain.chains import bad_with, retriever_of, step
         {"input": "why?", "chat_history": []},
         {"query": "why?"},
         {"messages": [HumanMessage("who?"), AIMessage("you"), HumanMessage("why?")]},
+        ModelState(question="why?"),
+        DataState([HumanMessage("why?")]),
     ],
     ids=repr,
 )

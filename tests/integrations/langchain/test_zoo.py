@@ -16,6 +16,7 @@ from langchain_core.vectorstores import VectorStore
 from langchain_rag_rule_explainer import Explained, RuleExplainer
 from langchain_rag_rule_explainer.interception import interception
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.pregel._loop import PregelLoop
 from langgraph.store.base import BaseStore as LongTermStore
 
 from rag_rule_explainer import Explanation
@@ -39,6 +40,7 @@ ROOTS: tuple[type, ...] = (
     BaseStore,
     LongTermStore,
     BaseCache,
+    PregelLoop,
 )
 Outcome = Explanation | Exception
 

@@ -1,20 +1,36 @@
 """Workflows: how they are asked, what they end with, what they ask a human, and how they are run."""
 
 import asyncio
+import re
 from itertools import count
 from typing import Any
 
 import pytest
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
 from llama_index_rag_rule_explainer import RuleExplainer, explained
+from llama_index_rag_rule_explainer.reading import plain, question_in, texts_in
+from workflows import events
 
-from rag_rule_explainer import BaselineFailed, ReplayMissedGate, SourceLeak, StateShared
-from tests.integrations.known import BAD, blames_b_and_d, retention, sets
+from rag_rule_explainer import (
+    BaselineFailed,
+    InvalidInput,
+    ReplayMissedGate,
+    SourceLeak,
+    StateShared,
+)
+from tests.integrations.known import BAD, blames_b_and_d, omission, retention, sets
 from tests.integrations.llama_index.engines import retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b
-from tests.integrations.llama_index.zoo.agents import texts_of
+from tests.integrations.llama_index.zoo.agents import sync_tool, texts_of
+from tests.integrations.llama_index.zoo.humans import Confirming, Silent
+from tests.integrations.llama_index.zoo.workflows import Ask, Citing, Mapping
+
+IDLE = pytest.mark.skipif(
+    not hasattr(events, "WorkflowIdleEvent"), reason="older releases do not tell that nothing goes on"
+)
 
 
 class Found(Event):
@@ -89,6 +105,182 @@ def test_one_that_asks_a_human_says_so_at_once_and_the_way_out_works(seconds: fl
         return await handler
 
     assert retention(RuleExplainer(answered, predicate=BAD).explain("why?")) == sets("b")
+
+
+@IDLE
+def test_one_that_waits_for_a_human_with_an_event_of_its_own_says_so() -> None:
+    with pytest.raises(BaselineFailed, match=r"asks a human \(waiting for a HumanResponseEvent\)"):
+        RuleExplainer(Silent(retriever_of()), predicate=BAD).explain("why?")
+
+
+class Unsure(Confirming):
+    """Asks a human only where it has found little."""
+
+    @step
+    async def answer(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        found = await self.retriever.aretrieve(ev.query)
+        if len(found) < 2:
+            asked = InputRequiredEvent(prefix="So little?")  # pyright: ignore[reportCallIssue] -- as above
+            await ctx.wait_for_event(HumanResponseEvent, waiter_event=asked)
+        return StopEvent(result=str(await self.llm.acomplete(texts_of(found) or "nothing")))
+
+
+def test_a_replay_that_asks_a_human_is_undecided_and_answered_by_a_function() -> None:
+    workflow = Unsure(retriever_of("bd"))
+    explanation = RuleExplainer(workflow, predicate=BAD).explain("why?")
+    assert {probe.kept for probe in explanation.probes if "asks a human" in (probe.error or "")} == {
+        (),
+        ("b",),
+        ("d",),
+    }
+
+    async def answered(question: str) -> Any:
+        handler = workflow.run(query=question)
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                assert handler.ctx is not None
+                handler.ctx.send_event(HumanResponseEvent(response="yes"))  # pyright: ignore[reportCallIssue] -- as above
+        return await handler
+
+    whole = RuleExplainer(answered, predicate=BAD).explain("why?")
+    assert (retention(whole), omission(whole), whole.complete) == (sets("bd"), sets("b", "d"), True)
+
+
+class Outer(Workflow):
+    """Has another one answer."""
+
+    def __init__(self, inner: Workflow) -> None:
+        super().__init__(timeout=None)
+        self.inner = inner
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        return StopEvent(result=await self.inner.run(query=ev.query))
+
+
+def alone(inner: Workflow) -> Any:
+    return inner
+
+
+def called(inner: Workflow) -> Any:
+    async def answer(question: str) -> Any:
+        return await inner.run(query=question)
+
+    return answer
+
+
+@IDLE
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "way",
+    [alone, pytest.param(called, marks=pytest.mark.slow), pytest.param(Outer, marks=pytest.mark.slow)],
+)
+def test_a_replay_that_stands_still_is_undecided_at_once_and_the_way_out_works(way: Any) -> None:
+    workflow = way(Mapping(retriever_of("bd"), ends=False))
+    explanation = RuleExplainer(workflow, predicate=BAD).explain("why?")
+    undecided = [probe for probe in explanation.probes if probe.error]
+    assert [probe.kept for probe in undecided] == [()]
+    assert re.search("stands still.*answer_without_sources", undecided[0].error or "")
+    assert explanation.counts.retries == 0
+    whole = RuleExplainer(workflow, predicate=BAD, answer_without_sources="N/A").explain("why?")
+    assert (retention(whole), omission(whole), whole.complete) == (sets("bd"), sets("b", "d"), True)
+
+
+class Come(Event):
+    text: str
+
+
+class Later(Workflow):
+    """Is sent an event by a task that is none of its steps, once it has stood still."""
+
+    @step
+    async def begin(self, ctx: Context, ev: StartEvent) -> Come | None:
+        async def send() -> None:
+            for _ in range(100):
+                await asyncio.sleep(0)
+            found = texts_of(await retriever_of("ab").aretrieve(ev.query))
+            ctx.send_event(Come(text=found or "nothing"))
+
+        task = asyncio.create_task(send())
+        await ctx.store.set("sending", task)
+        return None
+
+    @step
+    async def end(self, ev: Come) -> StopEvent:
+        return StopEvent(result=str(await Telling(says=bad_with_b).acomplete(ev.text)))
+
+
+def test_what_stands_still_in_the_first_run_may_in_every_other() -> None:
+    explanation = RuleExplainer(Later(), predicate=BAD).explain("why?")
+    assert (retention(explanation), explanation.complete) == (sets("b"), True)
+
+
+@pytest.mark.parametrize(
+    ("given", "fields"),
+    [
+        (StartEvent(query="why?", top_k=3), {"query": "why?", "top_k": 3}),  # pyright: ignore[reportCallIssue] -- as above
+        (StartEvent(anything="why?"), {"anything": "why?"}),  # pyright: ignore[reportCallIssue] -- as above
+        (Ask(question="why?", tags=["t"]), {"question": "why?", "top_k": 4, "tags": ["t"]}),
+        (
+            {"start_event": Ask(question="why?"), "verbose": True},
+            {"verbose": True, "question": "why?", "top_k": 4, "tags": []},
+        ),
+    ],
+)
+def test_a_start_event_is_read_as_what_it_was_made_with(given: Any, fields: dict[str, Any]) -> None:
+    assert question_in(given) == "why?"
+    assert plain(given) == fields
+    assert "why?" in list(texts_in(given))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_explained_agent_and_workflow_are_run_with_what_theirs_are() -> None:
+    agent = FunctionAgent(tools=[sync_tool(retriever_of("ab"))], llm=Telling(says=bad_with_b))
+    citing = Citing(retriever_of("abd"))
+
+    async def run(workflow: Any, *positional: Any, **named: Any) -> Any:
+        done = await explained(workflow, predicate=BAD).run(*positional, **named)
+        return done.explanation.question, retention(done.explanation)
+
+    assert asyncio.run(run(agent, "why?")) == ("why?", sets("b"))
+    with_context = run(citing, Context(citing), start_event=Ask(question="how?"))
+    assert asyncio.run(with_context) == ("how?", sets("bd"))
+    with pytest.raises(TypeError, match="by name"):
+        explained(citing, predicate=BAD).run("why?", None, "more")
+
+
+class Titled(StopEvent):
+    title: str
+    report: str
+
+
+@pytest.mark.parametrize("way", ["streamed", "pieces"])
+def test_what_a_workflow_hands_on_as_a_stream_is_read_to_its_end(way: str) -> None:
+    class Streaming(Workflow):
+        @step
+        async def answer(self, ev: StartEvent) -> StopEvent:
+            found = texts_of(await retriever_of("ab").aretrieve(ev.query))
+            stream = await Telling(says=bad_with_b).astream_complete(found or "nothing")
+            return StopEvent(
+                result=stream if way == "streamed" else (each.delta async for each in stream)
+            )
+
+    explanation = RuleExplainer(Streaming(), predicate=BAD).explain("why?")
+    assert (explanation.baseline.text, retention(explanation)) == ("bad news", sets("b"))
+
+
+def test_an_event_of_which_nobody_knows_what_the_answer_is_is_named() -> None:
+    class Two(Workflow):
+        @step
+        async def answer(self, ev: StartEvent) -> Titled:
+            found = texts_of(await retriever_of("ab").aretrieve(ev.query))
+            said = await Telling(says=bad_with_b).acomplete(found or "nothing")
+            return Titled(title="On it", report=str(said))
+
+    with pytest.raises(InvalidInput, match="of type Titled; pass answer_of="):
+        RuleExplainer(Two(), predicate=BAD).explain("why?")
+    way_out = RuleExplainer(Two(), predicate=BAD, answer_of=lambda event: event.report)
+    assert retention(way_out.explain("why?")) == sets("b")
 
 
 def test_an_explained_workflow_is_run_as_it_is() -> None:

@@ -28,6 +28,7 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 from llama_index_rag_rule_explainer import RuleExplainer, explained
 from llama_index_rag_rule_explainer.application import GATED, SYNTHESIZED
 from llama_index_rag_rule_explainer.interception import interception
+from workflows.runtime.types import plugin
 
 from rag_rule_explainer import Explanation
 from tests.integrations.classes import changed, entries
@@ -62,6 +63,8 @@ ROOTS: tuple[type, ...] = (
     BaseObjectNodeMapping,
     Context,
     Dispatcher,
+    # Older releases do not have it, nor tell what is heard through it.
+    *([plugin.InternalRunAdapter] if hasattr(plugin, "InternalRunAdapter") else []),
 )
 Outcome = Explanation | Exception
 

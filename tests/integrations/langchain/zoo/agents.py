@@ -1,5 +1,6 @@
 """Agents: tools, middleware, and queries that they write themselves."""
 
+import json
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -45,6 +47,17 @@ class Calling(Telling):
             call = {"name": self.tool, "args": {"query": self.query()}, "id": "call"}
             result.generations[0].message = AIMessage("", tool_calls=[call])
         return result
+
+    def _stream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+        said: Any = self._generate(messages, *args, **kwargs).generations[0].message
+        calls = [
+            {"name": call["name"], "args": json.dumps(call["args"]), "id": call["id"], "index": place}
+            for place, call in enumerate(said.tool_calls)
+        ]
+        for piece in said.text.split(" ")[:-1]:
+            yield ChatGenerationChunk(message=AIMessageChunk(content=f"{piece} "))
+        last: Any = {"content": said.text.split(" ")[-1], "tool_call_chunks": calls}
+        yield ChatGenerationChunk(message=AIMessageChunk(**last))
 
 
 def searching_tool() -> Built:

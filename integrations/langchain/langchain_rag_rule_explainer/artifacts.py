@@ -1,0 +1,115 @@
+"""What a tool with an artifact returns: a content for the model, and what it was made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from langchain_core.documents import Document
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.clients import Rows
+from rag_rule_explainer.clients.blocks import Block, paired, read_block, structured_of
+from rag_rule_explainer.clients.joining import Joined, taken_apart
+from rag_rule_explainer.clients.reading import is_listed, listed_like, mapping_in, read_any
+from rag_rule_explainer.clients.recognising import recognised
+from rag_rule_explainer.given import Given
+
+_STRUCTURED = "structured_content"
+
+
+class Piece(NamedTuple):
+    """What a content has of one document, and the document."""
+
+    content: Any
+    document: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The pair (content, artifact) of a tool. ``name``: the tool's.
+
+    The documents of the artifact are the sources where the content joins their texts, or is a list of as
+    many blocks. Without them, each content block is one, as MCP tools return them; so is a text.
+    """
+
+    name: str
+
+    def rows(self, response: Any) -> Rows | None:
+        """Returns the pieces. Raises InvalidInput where the content is not made of them, one by one."""
+        if not isinstance(response, tuple) or len(cast("tuple[Any, ...]", response)) != 2:
+            return None
+        content, artifact = cast("tuple[Any, Any]", response)
+        documents = _documents_in(artifact)
+        if documents is None:
+            structured = mapping_in(artifact).get(_STRUCTURED)
+            return [list(paired(content if is_listed(content) else [content], structured))]
+        if not documents:
+            return [[]]
+        pieces = content if is_listed(content) else self._joined(content, documents).pieces
+        if len(pieces) != len(documents):
+            raise self._refused()
+        return [[Piece(*each) for each in zip(pieces, documents, strict=True)]]
+
+    def response(self, rows: Rows, like: Any) -> Any:
+        """Returns such a pair for some pieces."""
+        content, artifact = like
+        documents, row = _documents_in(artifact), rows[0]
+        if documents is None:
+            return _of_blocks(cast("Sequence[Block]", row), content, artifact)
+        if not documents:
+            return like
+        own = [each.content for each in row]
+        if is_listed(content):
+            return listed_like(own, content), _artifact_of(row, artifact)
+        return self._joined(content, documents).separator.join(own), _artifact_of(row, artifact)
+
+    def read(self, item: Any) -> Given | None:
+        """Returns the text of a document, or of a block."""
+        return read_block(item.block) if isinstance(item, Block) else _read(item.document)
+
+    def _joined(self, content: Any, documents: Sequence[Any]) -> Joined:
+        given = [_read(each) for each in documents]
+        texts = [each for each in given if each is not None and isinstance(each.text, str)]
+        joined = None
+        if isinstance(content, str) and len(texts) == len(documents):
+            joined = taken_apart(content, texts)
+        if joined is None:
+            raise self._refused()
+        return joined
+
+    def _refused(self) -> InvalidInput:
+        return InvalidInput(
+            f"what the tool {self.name!r} returns cannot be put together of some of its documents: its "
+            "content does not join their texts, one like the other (it may number, count, shorten or "
+            "rewrite them). Gate the search that it calls, or pass gate(tool, items_of=ItemsOf("
+            "take_apart, put_together)), functions of the pair (content, artifact)"
+        )
+
+
+def _documents_in(artifact: Any) -> Sequence[Any] | None:
+    """The documents of an artifact; None where it has none."""
+    if is_listed(artifact):
+        return artifact
+    client = recognised(artifact)
+    rows = None if client is None else client.rows(artifact)
+    return [item for row in rows for item in row] if rows else None
+
+
+def _artifact_of(row: Sequence[Any], like: Any) -> Any:
+    documents = [each.document for each in row]
+    client = None if is_listed(like) else recognised(like)
+    return listed_like(documents, like) if client is None else client.response([documents], like)
+
+
+def _read(document: Any) -> Given | None:
+    pair: tuple[Any, ...] = cast("tuple[Any, ...]", document) if isinstance(document, tuple) else ()
+    return read_any(pair[0] if pair and isinstance(pair[0], Document) else document)
+
+
+def _of_blocks(row: Sequence[Block], content: Any, artifact: Any) -> tuple[Any, Any]:
+    if not is_listed(content):
+        return (content, artifact) if row else ("", None)
+    structured = mapping_in(artifact).get(_STRUCTURED)
+    blocks, own = structured_of(row, content, structured)
+    told = artifact if structured is None else {**mapping_in(artifact), _STRUCTURED: own}
+    return listed_like(blocks, content), told

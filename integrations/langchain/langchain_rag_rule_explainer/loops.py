@@ -1,0 +1,33 @@
+"""LangGraph's loop saves what nodes return from threads that know nothing of the run: it is told them."""
+
+import re
+from functools import wraps
+from typing import Any
+
+from rag_rule_explainer.wrapping.participation import participation, taking_part_again
+from rag_rule_explainer.wrapping.patching import Interception
+
+_RUN = "_rag_rule_run"
+
+
+def _in_its_run(name: str, method: Any) -> Any:
+    @wraps(method)
+    def begin(loop: Any, *args: Any, **kwargs: Any) -> None:
+        setattr(loop, _RUN, participation())
+        method(loop, *args, **kwargs)
+
+    @wraps(method)
+    def save(loop: Any, *args: Any, **kwargs: Any) -> Any:
+        run = getattr(loop, _RUN, None)
+        if run is None or participation() is not None:
+            return method(loop, *args, **kwargs)
+        # Where nodes run side by side, the thread of the one that has ended calls this.
+        with taking_part_again(run):
+            return method(loop, *args, **kwargs)
+
+    return begin if name == "__init__" else save
+
+
+INTERCEPTIONS = (
+    Interception("langgraph.pregel._loop", "PregelLoop", re.compile("__init__|put_writes"), _in_its_run),
+)

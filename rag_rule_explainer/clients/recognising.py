@@ -1,0 +1,22 @@
+"""Which client a response is of, where its shape says so."""
+
+from typing import Any
+
+from .of_chroma import chroma
+from .of_faiss import is_faiss
+from .of_mcp import mcp_content
+from .of_qdrant import qdrant
+from .of_search import elasticsearch
+from .of_tavily import tavily
+from .protocol import Client
+
+__all__ = ["is_faiss", "recognised"]
+
+_KNOWN: tuple[Client, ...] = (chroma, elasticsearch, tavily, mcp_content, qdrant)
+
+
+def recognised(response: Any) -> Client | None:
+    """Returns what takes such a response apart; None for any other."""
+    if response is None or isinstance(response, str):
+        return None
+    return next((client for client in _KNOWN if client.rows(response) is not None), None)
