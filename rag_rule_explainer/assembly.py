@@ -41,6 +41,7 @@ from .version import __version__
 class Assembly:
     """What an inquiry has come to."""
 
+    identity: str
     question: str
     sources: SourceSet
     baseline: Baseline
@@ -67,6 +68,7 @@ class Assembly:
         together = (JUDGED_TOGETHER,) if any(each.judged_together for each in accounts) else ()
         # Made of checked parts: what is checked on reading would only be checked against itself.
         return Explanation.model_construct(
+            id=self.identity,
             question=encodable(self.question),
             raw_input=as_json(baseline.input),
             baseline=recorded(baseline.answer),
@@ -219,7 +221,7 @@ Seen: TypeAlias = Sequence[tuple[RuleKind, Strand, Probe]]
 
 def _record(seen: Seen) -> ProbeRecord:
     _, _, first = seen[0]
-    answer, latency, cause = first.reply
+    answer, latency, cause, _ = first.reply
     return ProbeRecord(
         first.arrangement.ids,
         () if answer is None else (recorded(answer),),

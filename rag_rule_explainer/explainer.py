@@ -39,6 +39,11 @@ class Explainer:
     loops together, is bounded by ``concurrency``; all that several have, by a ``limiter`` that they
     share. ``progress``: told of every call; True for a ``ProgressBar`` that all who say so share.
 
+    Where the process has loaded OpenTelemetry, every explanation is one span, "rag_rule_explanation", and
+    every replay one inside it, "rag_rule_replay", with the explanation's id, the ids retained, and the
+    verdict as attributes; what OpenInference and LangSmith trace in a replay is marked so too.
+    ``trace_replays=False`` silences all of them in replays.
+
     Raises InvalidInput for settings or predicates that cannot be used.
     """
 
@@ -52,6 +57,7 @@ class Explainer:
         settings: Settings | None = None,
         progress: Progress | bool | None = None,
         limiter: "Limiter | None" = None,
+        trace_replays: bool = True,
         **fields: Unpack[SettingsFields],
     ) -> None:
         self.replay = replay
@@ -61,6 +67,7 @@ class Explainer:
         omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
         self.progress = as_progress(progress)
+        self._trace_replays = trace_replays
         # The engine and its event loop are loaded when first needed, not on import.
         from .probing.limiter import Limiter
 
@@ -249,6 +256,7 @@ class Explainer:
     ) -> "Inquiry":
         """``rule``: the only one that is looked at."""
         from .inquiry import Inquiry
+        from .probing.tracing import TracedExplanation
 
         self.limiter.check_free()
         chosen = replay or self.replay
@@ -279,6 +287,7 @@ class Explainer:
             choice=choice,
             progress=tuple(each for each in told if each is not None),
             judge=None if baseline is None else baseline.judge_spent,
+            trace=TracedExplanation(replays=self._trace_replays),
         )
 
 

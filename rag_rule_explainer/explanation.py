@@ -46,12 +46,14 @@ class Explanation(BaseModel):
     tests. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what is reported is as
     true as it says. ``scope``: whether the sources are the caller's, what retrieval returned, or what the
     model was shown; ``held_out``: what was retrieved and not shown. ``ties``: sources that were retained
-    or left out together. ``warnings``: what is to be read before any rule.
+    or left out together. ``warnings``: what is to be read before any rule. ``id``: by which traces of its
+    replays are found.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     schema_version: Annotated[int, Field(ge=1, le=SCHEMA_VERSION)] = SCHEMA_VERSION
+    id: Annotated[str, Field(max_length=100)] = ""
     question: str
     raw_input: JsonValue = None
     baseline: Answer

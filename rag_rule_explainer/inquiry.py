@@ -28,6 +28,8 @@ from .probing.prober import Probe, Prober
 from .probing.replaying import Baseline, Fidelity, Replay
 from .probing.retries import Retries
 from .probing.shelf import Shelf
+from .probing.traced import anybody, rooted
+from .probing.tracing import TracedExplanation
 from .progress import Progress, ProgressReport
 from .rejudging import rejudged
 from .rules import RuleKind
@@ -61,7 +63,7 @@ class Inquiry:
     """Everything one call of explain() needs, and what it has found out so far.
 
     ``announcer``: is told of it meanwhile, where somebody watches; nothing new is begun until more is
-    waited for.
+    waited for. ``trace``: as what traces know it, unless an integration has told them of it already.
     """
 
     question: str
@@ -77,6 +79,7 @@ class Inquiry:
     warnings: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     announcer: Announcer | None = None
+    trace: TracedExplanation = field(default_factory=TracedExplanation)
     _prober: Prober = field(init=False)
     _bench: Bench = field(init=False)
     _polling: Polling = field(init=False)
@@ -90,6 +93,8 @@ class Inquiry:
     def __post_init__(self) -> None:
         self._has_baseline = self.baseline is not None
         settings, lattice = self.settings, self.sources.lattice
+        known = None if self.baseline is None else self.baseline.trace
+        self.trace = known or self.trace
         self._prober = Prober(
             self.question,
             self.replay,
@@ -100,6 +105,7 @@ class Inquiry:
             timeout=settings.timeout,
             answer_without_sources=settings.answer_without_sources,
             accepts=settings.accept_finish_reasons,
+            trace=self.trace if known is not None or anybody() else None,
         )
         self._bench = Bench(
             self.limiter,
@@ -143,6 +149,12 @@ class Inquiry:
 
     async def explanation(self) -> Explanation:
         """Runs the inquiry to its end. To be called once."""
+        if self._prober.trace is None:
+            return await self._explanation()
+        async with rooted(self.trace):
+            return await self._explanation()
+
+    async def _explanation(self) -> Explanation:
         self._bench.open()
         before, around = sitting.set(self._bench), of_this_work.set(None)
         try:
@@ -153,6 +165,7 @@ class Inquiry:
             self._prober.close()
             self._tell(done=True)
         explanation = Assembly(
+            identity=self.trace.id,
             question=self.question,
             sources=self.sources,
             baseline=baseline,
@@ -163,7 +176,7 @@ class Inquiry:
             probed=len(self._probed),
             stop_reason=self._prober.stop_reason,
             warnings=(*self._first_warnings(), *self.warnings, *baseline.warnings),
-            notes=(*self.notes, *self._last_notes()),
+            notes=(*self.notes, *self._last_notes(), *self.trace.notes),
         ).explanation()
         if self.announcer is not None:
             self.announcer.conclude(self._strands.values(), explanation.rules, len(self._probed))
@@ -211,6 +224,7 @@ class Inquiry:
         if noise.votes and not noise.everywhere:
             await self._settle()
         await self._compare_once_more()
+        await self._end_traces()
         await self._note_the_doubt()
         self._check_the_store()
         return baseline
@@ -233,12 +247,22 @@ class Inquiry:
             bill.repeat_check += 1
 
         try:
-            reply = await prober.run(Arrangement.of(self.sources, self._deciding(fidelity)), begin)
+            arrangement = Arrangement.of(self.sources, self._deciding(fidelity))
+            reply = await prober.run(arrangement, begin, "comparison")
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
             return
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+
+    async def _end_traces(self) -> None:
+        """Of replays that no search asked for, the verdict is told where it is known anyway."""
+        judging = next(iter(self._strands.values())).judging
+        for replay in self.trace.open:
+            if replay.answered is not None:
+                judgement = judging.known(self._prober.case(*replay.answered))
+                if judgement is not None:
+                    await replay.end(judging.turned(judgement), str(judging.base))
 
     def _deciding(self, fidelity: Fidelity) -> Mask:
         """The largest subset on which a condition came out otherwise than on all sources: rules of both

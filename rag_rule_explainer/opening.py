@@ -14,9 +14,10 @@ from .probing.polling import Polling
 from .probing.prober import Prober
 from .probing.replaying import EMPTY, Baseline, said_nothing
 from .probing.reply import Reply
+from .probing.tracing import TracedReplay
 from .rules import RuleKind
 from .sources import Arrangement, SourceSet
-from .verdicts import Answer, Case, Verdict
+from .verdicts import Answer, Case, Judgement, Verdict
 
 FALSE_CONDITION = (
     "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say what "
@@ -42,6 +43,7 @@ class Opening:
     warnings: list[str]
     notes: list[str]
     _fresh: Answer | None = field(init=False, default=None)
+    _traced: TracedReplay | None = field(init=False, default=None)
 
     @property
     def _full(self) -> Arrangement:
@@ -96,7 +98,7 @@ class Opening:
             prober.bill.baseline += 1
 
         async def make(arrangement: Arrangement) -> Reply:
-            return await prober.run(arrangement, count)
+            return await prober.run(arrangement, count, "baseline")
 
         failed = f"the application failed on all {len(self.sources)} sources, so there is no answer"
         try:
@@ -113,6 +115,7 @@ class Opening:
             raise BaselineFailed(
                 f"{failed} to explain; make it answer first: {reply.error}"
             ) from reply.cause
+        self._traced = reply.traced
         return Baseline(reply.answer, reply.answer, replays=prober.bill.replays - before)
 
     async def _noted(self, given: Baseline) -> Baseline:
@@ -148,7 +151,9 @@ class Opening:
         case = Case(question, answer, answer, self.sources.sources, self.sources.sources)
         for judging in self.judgings:
             try:
-                await judging.ask(case)
+                judgement = await judging.ask(case)
+                if self._traced is not None:
+                    await self._traced.end(judging.turned(judgement), str(judging.base))
             except RagRuleError:
                 raise
             except Exception as error:
@@ -206,11 +211,16 @@ class Opening:
         if baseline.logged and first is None:
             await self._compare_with_log(baseline.answer, reply.answer)
         else:
-            await self._compare(first or baseline.answer, reply.answer, baseline)
+            await self._compare(first or baseline.answer, reply.answer, baseline, reply.traced)
 
-    async def _compare(self, first: Answer, second: Answer, baseline: Baseline) -> None:
+    async def _compare(
+        self, first: Answer, second: Answer, baseline: Baseline, traced: TracedReplay | None
+    ) -> None:
         for judging in self.judgings:
             verdicts = await self._verdicts(judging, first, second)
+            if traced is not None:
+                judgement = Judgement(verdicts[1])
+                await traced.end(judging.turned(judgement), str(judging.base))
             if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
                 await self._check_held_out(baseline, first, second)
                 raise AnswerNotRepeatable(
@@ -226,7 +236,7 @@ class Opening:
         if baseline.unseen_needed is None or not baseline.held_out:
             return
         try:
-            again = await self.prober.run(self._full, self._count_repeat_check)
+            again = await self.prober.run(self._full, self._count_repeat_check, "repeat check")
         except LimitReached:
             return  # that the answer differs is known all the same
         if again.answer is not None and again.answer.text == second.text:
@@ -236,7 +246,7 @@ class Opening:
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         if self._fresh is not None:
             return Reply(self._fresh)  # it has been asked during this call, and said this
-        return await self.prober.run(arrangement, self._count_repeat_check)
+        return await self.prober.run(arrangement, self._count_repeat_check, "repeat check")
 
     def _count_repeat_check(self) -> None:
         self.prober.charge()

@@ -109,12 +109,16 @@ class Polling:
             self._prober.case(arrangement, each.answer) for each in replies if each.answer is not None
         ]
         judged = iter(await judging.judge_all(cases))
-        return [
+        judgements = [
             Judgement(Verdict.UNKNOWN, each.error)
             if each.answer is None
             else judging.turned(next(judged))
             for each in replies
         ]
+        for each, judgement in zip(replies, judgements, strict=True):
+            if each.traced is not None:
+                await each.traced.end(judgement, str(judging.base))
+        return judgements
 
     async def _sampled(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:
         """So many samples from that number on, together. Raises LimitReached once there was a stop."""

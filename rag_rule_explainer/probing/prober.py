@@ -5,7 +5,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable, Collection, Coroutine
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..errors import NoSourcesCaptured, UntrueReplay
@@ -22,6 +22,8 @@ from .replaying import EMPTY, Replay, UnusableReply, said_nothing
 from .reply import Reply
 from .retries import Retries
 from .shelf import Shelf
+from .traced import traced
+from .tracing import Kind, TracedExplanation, TracedReplay
 from .wholeness import answer_fault
 
 
@@ -59,7 +61,8 @@ class Prober:
     ``sources``: all that arrangements are made of. ``shelf``: where answers are kept. ``timeout``:
     seconds that one run may take. ``answer_without_sources``: the answer to the empty arrangement,
     instead of asking the application. ``accepts``: finish reasons of answers that count, beside those of
-    whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``).
+    whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``). ``trace``:
+    what tells tracers of replays.
     """
 
     def __init__(  # noqa: PLR0913 -- each is a setting of the one who asks
@@ -74,11 +77,13 @@ class Prober:
         timeout: float | None = None,
         answer_without_sources: str | None = None,
         accepts: Collection[str] = (),
+        trace: TracedExplanation | None = None,
     ) -> None:
         self.question = question
         self._sources = sources
         self.baseline = Answer("")  # until the baseline is known, nothing is judged
         self.bill = bill
+        self.trace = trace
         self.shelf = Shelf(bill, remember=True)
         self._replay = replay
         is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
@@ -104,7 +109,10 @@ class Prober:
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
         case = self.case(arrangement, reply.answer)
-        return Probe(arrangement, reply, judging.known(case) or await judging.judge(case))
+        judgement = judging.known(case) or await judging.judge(case)
+        if reply.traced is not None and not reply.traced.ended:
+            await reply.traced.end(judging.turned(judgement), str(judging.base))
+        return Probe(arrangement, reply, judgement)
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
         """What a predicate judges of an answer."""
@@ -171,13 +179,15 @@ class Prober:
     ) -> Reply:
         from .retrying import again  # most searches never need it
 
+        if failed.traced is not None:
+            await failed.traced.end(Judgement(Verdict.UNKNOWN, failed.error), error=failed.cause)
         if isinstance(failed.cause, UnusableReply):
             self.bill.spend(failed.cause.usage, failed.cause.models)
         if not may_try_again:
             return failed
 
         async def retry() -> Reply:
-            return await self.run(arrangement, self._count_retry, may_try_again=False)
+            return await self.run(arrangement, self._count_retry, "retry", may_try_again=False)
 
         try:
             reply = await again(self._retries, failed, retry, _cause, self.pause)
@@ -208,13 +218,18 @@ class Prober:
             raise LimitReached(self.stop_reason)
 
     async def run(
-        self, arrangement: Arrangement, begin: Callable[[], None], *, may_try_again: bool = True
+        self,
+        arrangement: Arrangement,
+        begin: Callable[[], None],
+        kind: Kind = "replay",
+        *,
+        may_try_again: bool = True,
     ) -> Reply:
         """What the application answers, whatever is remembered; tried again where that may help.
 
         ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
-        wait for one long after the limits are reached. Raises LimitReached, and errors of this package
-        only.
+        wait for one long after the limits are reached. ``kind``: why it is asked. Raises LimitReached,
+        and errors of this package only.
         """
         if not self._limiter.enter_at_once():
             await self._limiter.enter()
@@ -228,12 +243,14 @@ class Prober:
             self._deadlines,
             begun(self._around, self._limiter),
         )
+        trace = None if self.trace is None else self.trace.replay(arrangement.ids, kind)
+        ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
         try:
             task = asyncio.current_task() if deadlines is not None else None
             try:
                 if deadlines is not None and task is not None:
                     deadlines.begin(task)
-                given = await self._ask(self.question, arrangement.sources)
+                given = await ask(self.question, arrangement.sources)
                 if deadlines is not None and task is not None and deadlines.end(task):
                     # What it says when it is cancelled is no answer.
                     raise deadlines.passed()  # noqa: TRY301 -- a function more costs as well
@@ -249,12 +266,12 @@ class Prober:
         except BaseException as error:
             if not _is_the_applications(error):
                 raise
-            failed = Reply(None, time.perf_counter() - started, error)
+            failed = Reply(None, time.perf_counter() - started, error, trace)
             return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
         self._failures_in_a_row = 0
         if answer.usage or answer.models:
             self.bill.spend(answer.usage, answer.models)
-        return Reply(answer, time.perf_counter() - started)
+        return Reply(answer, time.perf_counter() - started, traced=trace)
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
         # Whoever is shown nothing may well say nothing.
@@ -262,6 +279,18 @@ class Prober:
         fault = self.fault_in(answer) or empty
         if fault:
             raise UnusableReply(fault, answer.usage, answer.models, passing=True)
+
+    async def _ask_traced(
+        self,
+        trace: TracedReplay,
+        arrangement: Arrangement,
+        question: str,
+        sources: tuple[Source, ...],
+    ) -> Answer:
+        with traced(trace):
+            answer = Answer.of(await self._ask(question, sources))
+        trace.answered = arrangement, answer
+        return answer
 
     async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
         given = await threads.shared().run(self._replay, question, sources)

@@ -9,6 +9,7 @@ from ..printable import without_secrets
 from ..sources import Source
 from ..verdicts import Answer
 from .prices import TokensByModel
+from .tracing import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
 """Where the sources come from: handed over by the caller, what retrieval returned, or the part of
@@ -120,7 +121,7 @@ class Baseline:
     that a replay may take, where that follows from what the baseline took. ``late_warnings``,
     ``late_notes``: those that are known once all is done. ``judge_spent``: the tokens that a judge in the
     predicate has spent so far, where somebody counts them; they count for ``limits`` as well.
-    ``versions``: of what it is built with.
+    ``versions``: of what it is built with. ``trace``: as what traces know the explanation already.
     """
 
     answer: Answer
@@ -145,3 +146,4 @@ class Baseline:
     late_notes: Callable[[], Sequence[str]] | None = None
     judge_spent: Callable[[], TokensByModel] | None = None
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    trace: TracedExplanation | None = None

@@ -12,15 +12,13 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from ..probing.gating import Captured
+from ..probing.tracing import TracedExplanation
 from ..sources import Source
 from .cases import Case
 from .participation import Participation, Watch
 from .patching import Patches
 
 Item = TypeVar("Item")
-
-REPLAY_TAG = "rag-rule-replay"
-BASELINE_TAG = "rag-rule-baseline"
 
 
 class Application(Protocol[Item]):
@@ -64,6 +62,14 @@ class Application(Protocol[Item]):
 
     def astream(self, case: Case) -> AsyncIterator[Any]:
         """The same through its async entry."""
+        ...
+
+    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
+        """Inside, an explanation is made: what the framework traces there belongs to one run, or span."""
+        ...
+
+    def ask_tracers(self) -> object:
+        """Asks whether anybody would receive what is traced, so that ``explaining`` knows. Blocks."""
         ...
 
     def tells_of_async(self, error: str) -> bool:

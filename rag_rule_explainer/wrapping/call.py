@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -16,6 +16,7 @@ from ..estimate import Estimate
 from ..explainer import Explainer, Kind
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
+from ..probing import threads
 from ..probing.interrupts import kept
 from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
@@ -61,7 +62,7 @@ class Call(Generic[Item]):
         Raises KeyboardInterrupt after Ctrl-C while the baseline is made; from then on, Ctrl-C ends the
         search and brings what was proved.
         """
-        with kept(), self.run.application.interception.intercepting():
+        with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = at_once(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
 
@@ -74,14 +75,15 @@ class Call(Generic[Item]):
         """Whether one rule of the answer holds, blocking."""
         # Before anything is paid.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
-        with kept(), self.run.application.interception.intercepting():
+        with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = at_once(self._made(self._blocking_baseline, block))
             return self._asked(verify, first.recorded, first.replay)
 
     async def averified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
         """The same on the caller's loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
-        with self.run.application.interception.intercepting():
+        await self._ask_tracers()
+        with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
             return await self._aasked(verify, first.recorded)
 
@@ -113,7 +115,8 @@ class Call(Generic[Item]):
 
     async def aexplained(self) -> Explained[Any]:
         """On the caller's loop, through the application's async entry."""
-        with self.run.application.interception.intercepting():
+        await self._ask_tracers()
+        with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
             return Explained(first.output, await self.amined(first.recorded))
 
@@ -161,7 +164,7 @@ class Call(Generic[Item]):
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
         """What the explainer says when it is asked so about a baseline that was recorded."""
         sources, baseline = recorded
-        with kept(), self.run.muting(), self._judge_watched() as judge:
+        with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
             return ask(
                 self.run.case.question,
                 sources,
@@ -177,7 +180,8 @@ class Call(Generic[Item]):
 
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
         sources, baseline = recorded
-        with self.run.muting(), self._judge_watched() as judge:
+        await self._ask_tracers()
+        with self._as_one(), self.run.muting(), self._judge_watched() as judge:
             async with self.events.told() as progress:
                 return await ask(
                     self.run.case.question,
@@ -210,6 +214,17 @@ class Call(Generic[Item]):
                 return await self.run.abaseline()
         told = f"the application gave no answer within {timeout:g} seconds, so there is none to explain"
         raise BaselineFailed(told) from TimeoutError()
+
+    def _as_one(self) -> AbstractContextManager[object]:
+        """Inside, all that is traced belongs to one run, which somebody may have begun already."""
+        if self.run.trace.is_open:
+            return nullcontext()
+        return self.run.application.explaining(self.run.trace, self.run.case.question)
+
+    async def _ask_tracers(self) -> None:
+        """Not on the caller's loop, which would wait."""
+        if not self.run.trace.is_open:
+            await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: BaselineFailed) -> bool:
         """True iff the application failed because some part of it has no sync entry."""

@@ -13,6 +13,7 @@ from ..probing.judging import described
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.seeing import Request
+from ..probing.tracing import TracedExplanation
 from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
 from ..verdicts import Answer
 from .bounds import Bound
@@ -156,6 +157,7 @@ class Participation:
     far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
     ``outside``: is told of files and the environment; ``before_search``: each is called before a search.
+    ``trace``: what wants to know the id of this run, as it is the one that is explained.
     ``muted``: what it prints is not shown.
     """
 
@@ -172,6 +174,7 @@ class Participation:
     bound: Bound | None = None
     refused: RagRuleError | None = None
     shared: Shared | None = None
+    trace: TracedExplanation | None = None
     outside: Audited | None = None
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 

@@ -28,6 +28,7 @@ from ..probing.gating import (
 )
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
+from ..probing.tracing import TracedExplanation
 from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
@@ -69,8 +70,16 @@ Item = TypeVar("Item")
 class ApplicationRun(Generic[Item]):
     """Runs an application on a case: first on everything, recording, then on parts of that."""
 
-    def __init__(self, application: Application[Item], case: Case, manner: Manner) -> None:
+    def __init__(
+        self,
+        application: Application[Item],
+        case: Case,
+        manner: Manner,
+        trace: TracedExplanation | None = None,
+    ) -> None:
         self.application = application
+        self.trace = trace or TracedExplanation()
+        self.trace.replays = manner.trace_replays
         # What one run does to its input must not reach another run, nor the record of it.
         before = data_copy(case.config) if case.before is None else case.before
         keywords = {name: application.copied(value) for name, value in case.keywords.items()}
@@ -91,7 +100,7 @@ class ApplicationRun(Generic[Item]):
 
     def anew(self) -> "ApplicationRun[Item]":
         """The same, as if nothing had been run."""
-        return ApplicationRun(self.application, self.case, self._manner)
+        return ApplicationRun(self.application, self.case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
         only, identify = self._manner.retrievers, self.application.identify
@@ -109,6 +118,7 @@ class ApplicationRun(Generic[Item]):
         )
         first.shared = self._alone.at_start
         first.outside = self._lasting.outside.of_run(EVERYTHING, BASELINE, lambda: True)
+        first.trace = self.trace
         return first
 
     def _participation(self, gate: Recording[Item] | Serving[Item], state: State) -> Participation:
@@ -179,7 +189,7 @@ class ApplicationRun(Generic[Item]):
 
     @contextmanager
     def _running_first(self) -> Generator[None, None, None]:
-        started = time.monotonic()
+        started, self.trace.explained_run = time.monotonic(), ""
         try:
             with self._joined(self._first):
                 yield
@@ -256,11 +266,14 @@ class ApplicationRun(Generic[Item]):
         watch: Watch,
         state: State,
         tools: set[str],
+        identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
         """The same for a run of the user's own that was recorded, and is not made again.
 
-        ``state``: with what the application remembered when it began; ``tools``: those that ran.
+        ``state``: with what the application remembered when it began; ``tools``: those that ran;
+        ``identity``: its id, as traces know it.
         """
+        self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._leftovers.miss_the_baseline()
         return self.recorded(output, replays=0)
@@ -293,6 +306,7 @@ class ApplicationRun(Generic[Item]):
             late_notes=lambda: list(self._late_notes()),
             notes=(*conduct.notes, *self._fidelity.notes, *self.application.notes(captured)),
             versions=self.application.versions(),
+            trace=self.trace,
         )
         return conduct.units, baseline
 

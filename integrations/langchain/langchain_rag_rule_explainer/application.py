@@ -1,20 +1,26 @@
 """A LangChain application, as the core's recording and replaying wants to know it."""
 
 import re
-from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
-from langsmith import run_helpers
+from langsmith import uuid7
 from typing_extensions import override
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import Captured
-from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG, Application
+from rag_rule_explainer.probing.tracing import (
+    BASELINE_TAG,
+    REPLAY_TAG,
+    TracedExplanation,
+    current_replay,
+)
+from rag_rule_explainer.wrapping.application import Application
 from rag_rule_explainer.wrapping.attributes import data_copy
 from rag_rule_explainer.wrapping.cases import Case
 from rag_rule_explainer.wrapping.copying import copied
@@ -27,9 +33,8 @@ from .finding import Found, documents_found, identify
 from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
 from .reading import plain, texts_in
+from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
-
-_LONGEST_NAME = 60
 
 # What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
 _TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
@@ -68,31 +73,47 @@ class LangChainApplication(Application[Found]):
 
     @override
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        with _traced(case, kept) as config:
+        def invoke(config: RunnableConfig) -> Any:
             output = self.runnable.invoke(case.given, config, **case.keywords)
             return ended(self.runnable, config, output)
 
+        config = _config_of(case, kept)
+        return invoke(config) if kept is None else replayed(config, case.question, invoke)
+
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        with _traced(case, kept) as config:
+        async def invoke(config: RunnableConfig) -> Any:
             output = await self.runnable.ainvoke(case.given, config, **case.keywords)
             return await aended(self.runnable, config, output)
 
+        config = _config_of(case, kept)
+        return await (invoke(config) if kept is None else areplayed(config, case.question, invoke))
+
     @override
     def stream(self, case: Case) -> Iterator[Any]:
-        with _traced(case, None) as config:
-            graph, keywords = graph_in(self.runnable), {**case.keywords, **self.of_streams}
-            if graph is None:
-                return self.runnable.stream(case.given, config, **keywords)
-            return GraphStream(graph, keywords).stream(self.runnable, case.given, config)
+        config, graph = _config_of(case, None), graph_in(self.runnable)
+        keywords = {**case.keywords, **self.of_streams}
+        if graph is None:
+            return self.runnable.stream(case.given, config, **keywords)
+        return GraphStream(graph, keywords).stream(self.runnable, case.given, config)
 
     @override
     def astream(self, case: Case) -> AsyncIterator[Any]:
-        with _traced(case, None) as config:
-            graph, keywords = graph_in(self.runnable), {**case.keywords, **self.of_streams}
-            if graph is None:
-                return self.runnable.astream(case.given, config, **keywords)
-            return GraphStream(graph, keywords).astream(self.runnable, case.given, config)
+        config, graph = _config_of(case, None), graph_in(self.runnable)
+        keywords = {**case.keywords, **self.of_streams}
+        if graph is None:
+            return self.runnable.astream(case.given, config, **keywords)
+        return GraphStream(graph, keywords).astream(self.runnable, case.given, config)
+
+    @override
+    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
+        """Whoever calls has begun a run by then, with the config of which everything else is run."""
+        return nullcontext()
+
+    @override
+    def ask_tracers(self) -> object:
+        """Whoever calls has done so."""
+        return None
 
     @override
     def tells_of_async(self, error: str) -> bool:
@@ -162,33 +183,29 @@ class LangChainApplication(Application[Found]):
         return {"langchain-core": version("langchain-core")}
 
 
-@contextmanager
-def _traced(case: Case, kept: Sequence[Source] | None) -> Generator[RunnableConfig, None, None]:
+def _config_of(case: Case, kept: Sequence[Source] | None) -> RunnableConfig:
     """The config of a run, by which traces tell a replay from the baseline."""
     # What one run puts into its config must not reach another run; the user's own run may use the real
     # one.
     own = kept is None and case.live
     given = cast("RunnableConfig", (case.config if own else data_copy(case.before)) or {})
+    run = participation()
     if kept is None:
         baseline: RunnableConfig = {"tags": [BASELINE_TAG]}
-        yield merge_configs(given, baseline)
-        return
-    ids = ",".join(source.id for source in kept)
-    shown = ids if len(ids) <= _LONGEST_NAME else f"{len(kept)} sources"
-    replay: RunnableConfig = {
-        "run_name": f"rag_rule_replay[{shown}]",
-        "tags": [REPLAY_TAG],
-        "metadata": {"rag_rule_kept": ids},
-    }
-    config = merge_configs(_of_a_new_run(given), replay)
-    run = participation()
-    if run is None or run.traced:
-        untraced = nullcontext()
-    else:
+        config = merge_configs(given, baseline)
+        if run is not None and run.trace is not None:
+            config["run_id"] = config.get("run_id") or uuid7()
+            run.trace.explained_run = str(config["run_id"])
+        return config
+    replay = current_replay()
+    metadata = (
+        {"rag_rule_kept": ",".join(source.id for source in kept)} if replay is None else replay.marks
+    )
+    marked: RunnableConfig = {"tags": [REPLAY_TAG], "metadata": dict(metadata)}
+    config = merge_configs(_of_a_new_run(given), marked)
+    if run is not None and not run.traced:
         config["callbacks"] = []
-        untraced = run_helpers.tracing_context(enabled=False)  # pyright: ignore[reportUnknownMemberType] -- a parameter of it has half a type
-    with untraced:
-        yield config
+    return config
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:

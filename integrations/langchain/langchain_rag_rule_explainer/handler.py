@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
 from rag_rule_explainer.probing.gating import Recording
-from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG
+from rag_rule_explainer.probing.tracing import BASELINE_TAG, REPLAY_TAG, TracedExplanation
 from rag_rule_explainer.wrapping.call import Call, Recorded
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
@@ -28,6 +28,7 @@ from .interception import interception
 from .remembering import configured_by, keep, keep_chat
 from .retrievers import named_key
 from .runnable import RuleExplainer
+from .tracing import as_one_async_run, as_one_run
 from .watching import Watch
 
 
@@ -59,7 +60,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
     before ``invoke`` returns, or, for an async run, in a task beside it, which ``await
     handler.finished()`` waits for. ``keep``: how many ended runs are remembered, the latest.
 
-    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer.
+    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
+    an explanation is a run of its own, whose metadata has the id of the run that it explains.
     """
 
     run_inline = True  # in the context of the run itself
@@ -90,9 +92,14 @@ class RuleExplanationHandler(BaseCallbackHandler):
         InvalidInput where no such run has ended, and what ``RuleExplainer.explain`` raises.
         """
         run = self._ended(run_id)
-        with interception.intercepting():
-            call, recorded = self._call(run, config)
-            explanation = call.mined_blocking(recorded)
+
+        def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            with interception.intercepting():
+                call, recorded = self._call(run, config, trace)
+                return call.mined_blocking(recorded)
+
+        trace = TracedExplanation(explained_run=str(run.id))
+        explanation = as_one_run(explained, run.given, self._config(run, config), trace)
         self.explanations[run.id] = explanation
         return explanation
 
@@ -101,9 +108,14 @@ class RuleExplanationHandler(BaseCallbackHandler):
     ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
         run = self._ended(run_id)
-        with interception.intercepting():
-            call, recorded = self._call(run, config)
-            explanation = await call.amined(recorded)
+
+        async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            with interception.intercepting():
+                call, recorded = self._call(run, config, trace)
+                return await call.amined(recorded)
+
+        trace, config = TracedExplanation(explained_run=str(run.id)), self._config(run, config)
+        explanation = await as_one_async_run(explained, run.given, config, trace)
         self.explanations[run.id] = explanation
         return explanation
 
@@ -111,10 +123,15 @@ class RuleExplanationHandler(BaseCallbackHandler):
         """Waits until every async run that has ended so far is explained. Only of use with ``auto``."""
         await asyncio.gather(*self._tasks)
 
-    def _call(self, run: RecordedRun, config: RunnableConfig | None) -> tuple[Call[Found], Recorded]:
-        call = self.explainer.recorded_call(run.given, {**run.config, **(config or {})})
+    def _config(self, run: RecordedRun, config: RunnableConfig | None) -> RunnableConfig:
+        return {**run.config, **(config or {})}
+
+    def _call(
+        self, run: RecordedRun, config: RunnableConfig, trace: TracedExplanation
+    ) -> tuple[Call[Found], Recorded]:
+        call = self.explainer.recorded_call(run.given, config, trace)
         return call, call.run.of_another_run(
-            run.recording, run.output, run.watch, run.state, run.watch.tools
+            run.recording, run.output, run.watch, run.state, run.watch.tools, str(run.id)
         )
 
     def _ended(self, run_id: UUID | None) -> RecordedRun:

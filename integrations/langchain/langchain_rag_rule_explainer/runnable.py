@@ -26,9 +26,12 @@ from rag_rule_explainer import (
     Verification,
 )
 from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.probing import threads
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
+from rag_rule_explainer.probing.traced import heard
+from rag_rule_explainer.probing.tracing import TracedExplanation
 from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
 from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
@@ -45,6 +48,7 @@ from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
+from .tracing import as_one_async_run, as_one_run, asked, inside_root, is_told_of, root_config
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
@@ -64,12 +68,17 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     kept of a live retrieval ("filter", the default where tools are called), or "error".
     ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
-    cut off at their length limit count. ``trace_replays=False`` keeps replays out of traces. ``ignore``:
-    regular expressions of what may differ between the baseline's model requests and those of a replay on
-    all sources, such as a request number. ``replay_bound``: a replay may make so many times the
-    baseline's model requests, tool calls, retrievals and steps; past that its answer is
-    unknown. ``print_replays=True`` shows what replays print and warn of, too; else only the first run is
-    heard, and what goes to stderr or to a log.
+    cut off at their length limit count. ``ignore``: regular expressions of what may differ between the
+    baseline's model requests and those of a replay on all sources, such as a request number.
+    ``replay_bound``: a replay may make so many times the baseline's model requests, tool calls,
+    retrievals and steps; past that its answer is unknown. ``print_replays=True`` shows what replays print
+    and warn of, too; else only the first run is heard, and what goes to stderr or to a log.
+
+    Callbacks and tracers see an explanation as one run, "rag_rule_explanation", with the application's
+    own and a "rag_rule_replay" for each replay inside it, which ends once it was judged and has the
+    verdict. All that happens in a replay has the tag "rag-rule-replay", and in its metadata
+    ``Explanation.id`` and the id of the explained run. ``trace_replays=False`` keeps replays from all of
+    them, LangSmith and OpenTelemetry included.
 
     The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too. A ``max_concurrency`` in the
     config of a call takes the place of the limiter and of the usual ``concurrency``, and bounds what all
@@ -184,8 +193,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         StateShared where what a run writes could not be kept from the others, such as a search of what
         was held back, and what ``Explainer.explain`` raises.
         """
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return self._call(case, config).explained().explanation
+
+        def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return self._call(case, config, trace).explained().explanation
+
+        return as_one_run(explained, input, config)
 
     async def aexplain(
         self,
@@ -199,8 +212,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         **kwargs: Any,
     ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return (await self._call(case, config).aexplained()).explanation
+
+        async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return (await self._call(case, config, trace).aexplained()).explanation
+
+        return await as_one_async_run(explained, input, config)
 
     def verify(
         self,
@@ -220,8 +237,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return self._call(case, config).verified(antecedent, kind)
+
+        def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return self._call(case, config, trace).verified(antecedent, kind)
+
+        return as_one_run(verified, input, config)
 
     async def averify(
         self,
@@ -237,8 +258,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         **kwargs: Any,
     ) -> Verification:
         """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
-        return await self._call(case, config).averified(antecedent, kind)
+
+        async def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
+            case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
+            return await self._call(case, config, trace).averified(antecedent, kind)
+
+        return await as_one_async_run(verified, input, config)
 
     def estimate(
         self,
@@ -267,6 +292,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run."""
+        trace = TracedExplanation()
 
         def explained(
             given: Input,
@@ -274,15 +300,19 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Explained[Output]:
-            return self._ordinary_call(given, config, keywords).explained()
+            with inside_root(config, trace):
+                return self._ordinary_call(given, config, keywords, trace).explained()
 
-        return self._call_with_config(explained, input, config, **kwargs)
+        config = root_config(config, trace)
+        with heard(trace, asked(config)):
+            return self._call_with_config(explained, input, config, **kwargs)
 
     @override
     async def ainvoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run, on the caller's loop."""
+        trace = TracedExplanation()
 
         async def explained(
             given: Input,
@@ -290,9 +320,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Explained[Output]:
-            return await self._ordinary_call(given, config, keywords).aexplained()
+            with inside_root(config, trace):
+                return await self._ordinary_call(given, config, keywords, trace).aexplained()
 
-        return await self._acall_with_config(explained, input, config, **kwargs)
+        config = root_config(config, trace)
+        with heard(trace, await threads.shared().run(asked, config)):
+            return await self._acall_with_config(explained, input, config, **kwargs)
 
     @override
     def stream(
@@ -318,6 +351,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
         """``stream`` of an input that is streamed itself."""
+        trace = TracedExplanation()
 
         def streaming(
             given: Iterator[Input],
@@ -325,9 +359,11 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Iterator[Explained[Output]]:
-            call = self._ordinary_call(whole(given), config, keywords, streams=True)
+            trace.is_open = is_told_of(config)
+            call = self._ordinary_call(whole(given), config, keywords, trace, streams=True)
             return streamed(call, self.application)
 
+        config = root_config(config, trace)
         return self._transform_stream_with_config(input, streaming, config, **kwargs)
 
     @override
@@ -335,6 +371,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
         """The same on the caller's loop."""
+        trace = TracedExplanation()
 
         async def streaming(
             given: AsyncIterator[Input],
@@ -343,10 +380,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             **keywords: Any,
         ) -> AsyncIterator[Explained[Output]]:
             everything = whole([each async for each in given])
-            call = self._ordinary_call(everything, config, keywords, streams=True)
+            trace.is_open = is_told_of(config)
+            call = self._ordinary_call(everything, config, keywords, trace, streams=True)
             async for chunk in astreamed(call, self.application):
                 yield chunk
 
+        config = root_config(config, trace)
         async for chunk in self._atransform_stream_with_config(input, streaming, config, **kwargs):
             yield chunk
 
@@ -392,18 +431,26 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         """Names the finish reasons that count as those of whole replies, beside the known ones."""
         return self._manner.accepts
 
-    def recorded_call(self, given: Any, config: RunnableConfig | None) -> Call[Found]:
+    def recorded_call(
+        self, given: Any, config: RunnableConfig | None, trace: TracedExplanation
+    ) -> Call[Found]:
         """A call about a run that was made elsewhere, and is not made again."""
-        return self._call(self._case(given, config), config)
+        return self._call(self._case(given, config), config, trace)
 
     def _ordinary_call(
-        self, given: Any, config: RunnableConfig, keywords: Mapping[str, Any], *, streams: bool = False
+        self,
+        given: Any,
+        config: RunnableConfig,
+        keywords: Mapping[str, Any],
+        trace: TracedExplanation,
+        *,
+        streams: bool = False,
     ) -> Call[Found]:
         apart = STREAM_ONLY if streams else ()
         of_streams = {name: value for name, value in keywords.items() if name in apart}
         rest = {name: value for name, value in keywords.items() if name not in apart}
         case = replace(self._case(given, config, keywords=rest), live=True)
-        call = self._call(case, config, of_streams)
+        call = self._call(case, config, trace, of_streams)
         call.events = ProgressEvents(config)
         return call
 
@@ -437,11 +484,15 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         )
 
     def _call(
-        self, case: Case, config: RunnableConfig | None, of_streams: Mapping[str, Any] | None = None
+        self,
+        case: Case,
+        config: RunnableConfig | None,
+        trace: TracedExplanation | None = None,
+        of_streams: Mapping[str, Any] | None = None,
     ) -> Call[Found]:
         application = LangChainApplication(self.application, of_streams or {})
         return Call(
-            ApplicationRun(application, case, self._manner),
+            ApplicationRun(application, case, self._manner, trace),
             self._bounded(config),
             ProgressEvents(),
         )

@@ -1,7 +1,7 @@
 """A LlamaIndex application, as the core's recording and replaying wants to know it."""
 
 from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -23,7 +23,13 @@ from typing_extensions import override
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.probing.gating import Captured
-from rag_rule_explainer.wrapping.application import BASELINE_TAG, REPLAY_TAG, Application
+from rag_rule_explainer.probing.tracing import (
+    BASELINE_TAG,
+    REPLAY_TAG,
+    TracedExplanation,
+    current_replay,
+)
+from rag_rule_explainer.wrapping.application import Application
 from rag_rule_explainer.wrapping.cases import Case
 from rag_rule_explainer.wrapping.copying import copied
 from rag_rule_explainer.wrapping.participation import Participation, unusable
@@ -36,6 +42,7 @@ from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
 from .standstills import Standstills, running
+from .tracing import asked, explaining, replaying
 from .watching import FAILED, Watch, watched_by
 
 SYNTHESIZED = (
@@ -98,13 +105,25 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        with _tagged(kept):
+        with _tagged(kept), nullcontext() if kept is None else replaying(case.question):
             return self.entry.run(case.given)
 
     @override
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        with _tagged(kept), running(self.standstills, is_replay=kept is not None):
+        with ExitStack() as inside:
+            inside.enter_context(_tagged(kept))
+            inside.enter_context(running(self.standstills, is_replay=kept is not None))
+            if kept is not None:
+                inside.enter_context(replaying(case.question))
             return await self.entry.arun(case.given)
+
+    @override
+    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
+        return explaining(trace, question)
+
+    @override
+    def ask_tracers(self) -> object:
+        return asked()
 
     @override
     def stream(self, case: Case) -> Iterator[Any]:
@@ -218,7 +237,8 @@ def _tagged(kept: Sequence[Source] | None) -> Generator[None, None, None]:
     """Inside, every event and span says what kind of run it belongs to."""
     tags: dict[str, Any] = {BASELINE_TAG: True}
     if kept is not None:
-        tags = {REPLAY_TAG: True, "rag_rule_kept": ",".join(source.id for source in kept)}
+        replay = current_replay()
+        tags = {REPLAY_TAG: True, **({} if replay is None else replay.marks)}
     with instrument_tags({**active_instrument_tags.get(), **tags}):
         yield
 

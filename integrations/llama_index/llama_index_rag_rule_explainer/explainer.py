@@ -33,7 +33,7 @@ from .application import LlamaIndexApplication
 from .brought import DocumentLike
 from .entries import Engine, entry_of
 from .nodes import Found
-from .progressing import ProgressEvents, dispatcher
+from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 
 
@@ -58,7 +58,10 @@ class RuleExplainer:
     ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
     accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
     cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's event
-    and span handlers; where they are traced, their events and spans have the tag "rag-rule-replay".
+    and span handlers, and from LangSmith and OpenTelemetry. Where they are traced, an explanation is one
+    span, "rag_rule_explanation", with a "rag_rule_replay" for each replay, which ends once it was judged
+    and has the verdict; all that happens in it has the tag "rag-rule-replay", ``Explanation.id`` and the
+    id of the explained run's span.
     ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
     a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
     the baseline's model requests, tool calls, retrievals and steps; past that its answer is
@@ -165,7 +168,7 @@ class RuleExplainer:
         and what ``Explainer.explain`` raises.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return self._spanned(self._call(case)).explanation
+        return self._call(case).explained().explanation
 
     async def aexplain(
         self,
@@ -178,7 +181,7 @@ class RuleExplainer:
     ) -> Explanation:
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return (await self._aspanned(self._call(case))).explanation
+        return (await self._call(case).aexplained()).explanation
 
     def verify(
         self,
@@ -197,7 +200,7 @@ class RuleExplainer:
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return self._verified(self._call(case), antecedent, kind)
+        return self._call(case).verified(antecedent, kind)
 
     async def averify(
         self,
@@ -212,7 +215,7 @@ class RuleExplainer:
     ) -> Verification:
         """The same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
-        return await self._averified(self._call(case), antecedent, kind)
+        return await self._call(case).averified(antecedent, kind)
 
     def estimate(
         self,
@@ -251,22 +254,6 @@ class RuleExplainer:
     def live_call(self, given: Any) -> Call[Found]:
         """A call whose baseline is the user's own run: it writes to real memories."""
         return self._call(self._case(given, live=True))
-
-    @dispatcher.span
-    def _spanned(self, call: Call[Found]) -> Any:
-        return call.explained()
-
-    @dispatcher.span
-    async def _aspanned(self, call: Call[Found]) -> Any:
-        return await call.aexplained()
-
-    @dispatcher.span
-    def _verified(self, call: Call[Found], antecedent: Iterable[str], kind: Kind) -> Any:
-        return call.verified(antecedent, kind)
-
-    @dispatcher.span
-    async def _averified(self, call: Call[Found], antecedent: Iterable[str], kind: Kind) -> Any:
-        return await call.averified(antecedent, kind)
 
     def _case(
         self,

@@ -56,7 +56,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     its stream in a thread or a task of its own, that may end later; ``await handler.finished()`` waits
     for such a task's. ``keep``: how many ended runs are remembered, the latest.
 
-    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer.
+    One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
+    an explanation is a span of its own, whose tags have the id of the span that it explains.
 
     Raises InvalidInput for an explainer of anything but a query or a chat engine: the dispatcher tells
     of no other as a whole.
@@ -139,7 +140,9 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         call, took_part = self._explainer.recorded_call(run.given), run.participation
         recording: Any = took_part.gate
         state = took_part.state
-        return call, call.run.of_another_run(recording, run.output, run.watch, state, took_part.tools)
+        return call, call.run.of_another_run(
+            recording, run.output, run.watch, state, took_part.tools, run.id
+        )
 
     def _ended(self, run_id: str | None) -> RecordedRun:
         with self._guard:

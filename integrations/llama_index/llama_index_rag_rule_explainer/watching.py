@@ -323,17 +323,20 @@ def _counts(kind: type) -> bool:
 
 def _dispatching(name: str, method: Any) -> Any:
     """The dispatcher tells the run that goes on, and nobody of a replay that is not to be traced."""
-    is_event = name.endswith("event")
+    is_event, begins = name.endswith("event"), name == "span_enter"
 
-    def is_traced(given: tuple[Any, ...]) -> bool:
+    def is_traced(given: tuple[Any, ...], identity: str = "") -> bool:
         watch, run = _watching.get(), participation()
         if is_event and watch is not None and given and _counts(type(given[0])):
             watch.told(given[0])
+        if begins and run is not None and run.trace is not None and not run.trace.explained_run:
+            run.trace.explained_run = identity  # the first span of a run is the outermost one
         return run is None or run.traced
 
     @wraps(method)
     def dispatch(self: object, *args: Any, **kwargs: Any) -> Any:
-        return method(self, *args, **kwargs) if is_traced(args) else None
+        told = is_traced(args, str(kwargs.get("id_", "")))
+        return method(self, *args, **kwargs) if told else None
 
     @wraps(method)
     async def adispatch(self: object, *args: Any, **kwargs: Any) -> Any:

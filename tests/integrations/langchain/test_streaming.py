@@ -117,7 +117,7 @@ def test_events_tell_of_progress_and_of_chunks_first(retriever: Counting) -> Non
     own = [
         place
         for place, each in enumerate(told)
-        if each["event"] == "on_chain_stream" and each["name"] == "RuleExplainer"
+        if each["event"] == "on_chain_stream" and each["name"] == "rag_rule_explanation"
     ]
     assert len(progress) >= 16  # one for each verdict: some subsets are asked for by both kinds
     assert told[progress[-1]]["data"]["probes"] == 16

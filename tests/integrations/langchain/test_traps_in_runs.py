@@ -270,9 +270,11 @@ def test_every_run_below_a_replay_can_be_filtered_by_its_tag(awaiting: bool) -> 
     explainer = RuleExplainer(lcel.declared(retriever_of()), predicate=BAD, miner="exhaustive")
     explanation = explained_by(explainer, "?", awaiting, {"callbacks": [tags]})
     replayed = [each for each in tags.told if "rag-rule-replay" in each[1]]
-    first = [each for each in tags.told if "rag-rule-replay" not in each[1]]
+    # Before anything else comes the run that holds all others.
+    root, *first = [each for each in tags.told if "rag-rule-replay" not in each[1]]
     assert {kind for kind, *_ in replayed} == {"chain", "model", "retriever"}
-    # A replay makes the runs that the baseline made, neither fewer nor more.
-    assert len(replayed) == (explanation.counts.replays - 1) * len(first)
+    # A replay makes the runs that the baseline made, neither fewer nor more, inside one of its own.
+    assert len(replayed) == (explanation.counts.replays - 1) * (len(first) + 1)
     assert all("rag_rule_kept" in metadata for *_, metadata in replayed)
     assert all("rag-rule-baseline" in found for _, found, _ in first)
+    assert (root[1], set(root[2])) == ([], {"rag_rule_explanation"})

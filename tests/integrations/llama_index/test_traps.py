@@ -168,10 +168,18 @@ class Heard(BaseEventHandler):
         return self._events
 
 
-class Spans(BaseSpanHandler[BaseSpan]):
-    """Remembers the ids and tags of spans."""
+MARKS = {f"rag_rule_{each}" for each in ("explanation", "explained_run", "kept", "kind", "number")}
 
+
+class Spans(BaseSpanHandler[BaseSpan]):
+    """Remembers the ids, names and tags of spans."""
+
+    _ids: list[str] = PrivateAttr(default_factory=list)
     _begun: list[tuple[str, dict[str, Any]]] = PrivateAttr(default_factory=list)
+
+    @property
+    def ids(self) -> list[str]:
+        return self._ids
 
     @property
     def begun(self) -> list[tuple[str, dict[str, Any]]]:
@@ -179,6 +187,7 @@ class Spans(BaseSpanHandler[BaseSpan]):
 
     @override
     def new_span(self, id_: str, *args: Any, tags: Any = None, **kwargs: Any) -> None:
+        self._ids.append(id_)
         self._begun.append((id_.split("-", maxsplit=1)[0], dict(tags or {})))
 
     @override
@@ -211,22 +220,28 @@ def test_every_event_and_span_of_a_replay_says_which_one_it_belongs_to(
     heard: Heard, spans: Spans, awaiting: bool
 ) -> None:
     explainer = RuleExplainer(engine_of(retriever_of("bd")), predicate=BAD, miner="exhaustive")
-    asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
+    explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
     models = [tags for name, tags in heard.tags if name == "LLMChatStartEvent"]
     replays = Counter(tags["rag_rule_kept"] for tags in models if tags.get("rag-rule-replay"))
     # The last comparison is on one of them alone.
     assert sorted(replays) == ["b", "b,d", "d"]
     assert replays["b,d"] == 1
     assert sorted([replays["b"], replays["d"]]) == [1, 2]
-    assert [tags for tags in models if tags.get("rag-rule-baseline")] == [{"rag-rule-baseline": True}]
+    mine = {"rag_rule_explanation": explanation.id}
+    baselines = [tags for tags in models if tags.get("rag-rule-baseline")]
+    assert baselines == [{"rag-rule-baseline": True, **mine}]
     assert len(models) == 5
     inner = [tags for name, tags in spans.begun if name.endswith((".query", ".aquery"))]
     assert len(inner) == 6
     assert {frozenset(tags) for tags in inner} == {
-        frozenset({"rag-rule-baseline"}),
-        frozenset({"rag-rule-replay", "rag_rule_kept"}),
+        frozenset({"rag-rule-baseline", "rag_rule_explanation"}),
+        frozenset({"rag-rule-replay", *MARKS}),
     }
-    assert sum(name.startswith("RuleExplainer.") for name, _ in spans.begun) == 1
+    assert {tags["rag_rule_explanation"] for tags in inner} == {explanation.id}
+    assert sum(name == "rag_rule_explanation" for name, _ in spans.begun) == 1
+    assert sum(name == "rag_rule_replay" for name, _ in spans.begun) == 5
+    told = {tags["rag_rule_explained_run"] for tags in inner if tags.get("rag-rule-replay")}
+    assert told == {next(each for each in spans.ids if each.startswith("RetrieverQueryEngine."))}
 
 
 def test_a_trace_shows_the_nodes_that_a_replay_was_served(heard: Heard) -> None:

@@ -1,0 +1,228 @@
+"""Runs of LangChain's callbacks for an explanation and for each replay, whoever traces by them."""
+
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    BaseCallbackManager,
+    CallbackManagerForChainRun,
+)
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import (
+    ensure_config,
+    get_async_callback_manager_for_config,
+    get_callback_manager_for_config,
+    merge_configs,
+    patch_config,
+)
+from langchain_core.tracers.base import BaseTracer
+from langchain_core.tracers.langchain import LangChainTracer
+
+from rag_rule_explainer import Verification
+from rag_rule_explainer.probing import langsmith, spans, threads
+from rag_rule_explainer.probing.traced import Unheard, heard, own_root, unheard
+from rag_rule_explainer.probing.tracing import (
+    EXPLANATION,
+    REPLAY,
+    Marks,
+    Outcome,
+    TracedExplanation,
+    TracedReplay,
+    current_replay,
+)
+
+from .watching import Watch
+
+T = TypeVar("T")
+
+_MOST_TOLD = 50
+
+
+def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> RunnableConfig:
+    """The config of the run that holds all others of an explanation, which has a name of its own."""
+    marks: RunnableConfig = {"metadata": dict(trace.marks)}
+    return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
+
+
+def asked(config: RunnableConfig) -> Unheard:
+    """Why nobody would receive what is traced of this config's runs. Blocks, if not for long."""
+    # Not with a tracer made only for this, whose client would hold the process.
+    with langsmith.silenced():
+        handlers = get_callback_manager_for_config(ensure_config(config)).handlers
+    clients = [each.client for each in handlers if isinstance(each, LangChainTracer)]
+    # Such as OpenInference's, which puts itself into every manager.
+    tracers = [getattr(each, "_tracer", None) for each in handlers if hasattr(each, "get_span")]
+    return unheard(tracers, clients)
+
+
+@contextmanager
+def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
+    """Inside the run of an explanation, of which this is the config for what it calls."""
+    handlers, run_id = _handlers(config), _run_id(config)
+    known = _span_of(handlers, run_id)
+    with ExitStack() as inside:
+        inside.callback(lambda: _mark(handlers, run_id, trace.marks))
+        if known is not None:
+            inside.enter_context(spans.current(known))
+        elif spans.in_use():
+            inside.enter_context(own_root(trace))
+        trace.is_open = True
+        yield
+
+
+def is_told_of(config: RunnableConfig) -> bool:
+    """True iff the run whose config for what it calls this is has a span of OpenTelemetry's."""
+    return _span_of(_handlers(config), _run_id(config)) is not None
+
+
+def as_one_run(
+    work: Callable[[RunnableConfig, TracedExplanation], T],
+    given: Any,
+    config: RunnableConfig | None,
+    trace: TracedExplanation | None = None,
+) -> T:
+    """What comes of explaining, which is one run of callbacks: all others belong to it."""
+    trace, found = trace or TracedExplanation(), list[T]()
+
+    def explaining(_given: Any, config: RunnableConfig) -> Any:
+        with inside_root(config, trace):
+            found.append(work(config, trace))
+        return _told(found[0])
+
+    config = root_config(config, trace)
+    with heard(trace, asked(config)):
+        RunnableLambda(explaining).invoke(given, config)
+    return found[0]
+
+
+async def as_one_async_run(
+    work: Callable[[RunnableConfig, TracedExplanation], Awaitable[T]],
+    given: Any,
+    config: RunnableConfig | None,
+    trace: TracedExplanation | None = None,
+) -> T:
+    """The same on the caller's loop."""
+    trace, found = trace or TracedExplanation(), list[T]()
+
+    async def explaining(_given: Any, config: RunnableConfig) -> Any:
+        with inside_root(config, trace):
+            found.append(await work(config, trace))
+        return _told(found[0])
+
+    config = root_config(config, trace)
+    with heard(trace, await threads.shared().run(asked, config)):
+        await RunnableLambda(explaining).ainvoke(given, config)
+    return found[0]
+
+
+def _told(found: Any) -> dict[str, Any]:
+    """What the run of an explanation says came of it: little, as traces go far."""
+    explanation = found.explanation if isinstance(found, Verification) else found
+    rules = [str(each) for each in explanation.rules[:_MOST_TOLD]]
+    return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}
+
+
+def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
+    """What a replay gives, as a run of its own that ends when it was judged."""
+    replay, manager = current_replay(), get_callback_manager_for_config(config := ensure_config(config))
+    if replay is None or not _anybody(manager.handlers):
+        return invoke(config)
+    run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
+    replay.at_end(_ending(run, manager.handlers))
+    with _current(manager.handlers, run.run_id):
+        return invoke(patch_config(config, callbacks=run.get_child()))
+
+
+async def areplayed(
+    config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
+) -> T:
+    """The same on the caller's loop."""
+    config = ensure_config(config)
+    replay, manager = current_replay(), get_async_callback_manager_for_config(config)
+    if replay is None or not _anybody(manager.handlers):
+        return await invoke(config)
+    run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
+    replay.at_end(_aending(run, manager.handlers))
+    with _current(manager.handlers, run.run_id):
+        return await invoke(patch_config(config, callbacks=run.get_child()))
+
+
+def _input(question: str, replay: TracedReplay) -> dict[str, Any]:
+    return {"question": question, "kept": replay.marks.get("rag_rule_kept", "")}
+
+
+def _output(outcome: Outcome) -> dict[str, Any]:
+    return {"answer": outcome.answer, **outcome.marks}
+
+
+def _ending(run: CallbackManagerForChainRun, handlers: Iterable[Any]) -> Callable[[Outcome], None]:
+    def end(outcome: Outcome) -> None:
+        _mark(handlers, run.run_id, outcome.marks)
+        if outcome.error is None:
+            run.on_chain_end(_output(outcome))
+        else:
+            run.on_chain_error(outcome.error)
+
+    return end
+
+
+def _aending(
+    run: AsyncCallbackManagerForChainRun, handlers: Iterable[Any]
+) -> Callable[[Outcome], Awaitable[None]]:
+    async def end(outcome: Outcome) -> None:
+        _mark(handlers, run.run_id, outcome.marks)
+        if outcome.error is None:
+            await run.on_chain_end(_output(outcome))
+        else:
+            await run.on_chain_error(outcome.error)
+
+    return end
+
+
+def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: Marks) -> None:
+    """Adds to the metadata of a run that goes on, in every tracer that knows it."""
+    for handler in handlers:
+        run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
+        if run is not None:
+            run.extra["metadata"] = {**(run.extra.get("metadata") or {}), **marks}
+    span = _span_of(handlers, run_id)
+    if span is not None:
+        span.set_attributes(dict(marks))
+
+
+@contextmanager
+def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, None]:
+    """Inside, what else makes spans makes them inside that of a run, where it has one."""
+    span = _span_of(handlers, run_id)
+    if span is None:
+        yield
+        return
+    with spans.current(span):
+        yield
+
+
+def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:
+    """The span of a run, from a tracer that makes spans of runs, such as OpenInference's; or None."""
+    for handler in handlers if run_id is not None else ():
+        span_of: Any = getattr(handler, "get_span", None)
+        span = span_of(run_id) if callable(span_of) else None
+        if span is not None:
+            return span
+    return None
+
+
+def _anybody(handlers: Iterable[Any]) -> bool:
+    return any(not isinstance(each, Watch) for each in handlers)
+
+
+def _run_id(config: RunnableConfig) -> UUID | None:
+    callbacks = config.get("callbacks")
+    return callbacks.parent_run_id if isinstance(callbacks, BaseCallbackManager) else None
+
+
+def _handlers(config: RunnableConfig) -> list[Any]:
+    callbacks: Any = config.get("callbacks") or []
+    return list(callbacks.handlers if isinstance(callbacks, BaseCallbackManager) else callbacks)

@@ -1,0 +1,153 @@
+"""What LangSmith is sent of an explanation; a server on this machine stands in for it."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from langchain_core.tracers.langchain import LangChainTracer
+from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
+from langsmith import Client
+
+from rag_rule_explainer import Explanation
+from rag_rule_explainer.probing.langsmith import why_dead
+from rag_rule_explainer.rules import RuleKind
+from tests.integrations.known import BAD
+from tests.integrations.langchain.chains import bad_with, retriever_of
+from tests.integrations.langsmith_server import LangSmith, closed_port, langsmith, mute
+
+# The oldest releases of LangChain's tracer do so with a root run.
+pytestmark = pytest.mark.filterwarnings("ignore:The `(dict|construct)` method is deprecated")
+
+
+def chain() -> Any:
+    return retriever_of("ab") | bad_with("b")
+
+
+def verdicts(explanation: Explanation) -> dict[str, str]:
+    return {
+        ",".join(probe.kept): probe.verdicts[RuleKind.RETENTION].verdict.value
+        for probe in explanation.probes
+        if RuleKind.RETENTION in probe.verdicts
+    }
+
+
+def check_marked(server: LangSmith, explanation: Explanation, explained_run: str) -> None:
+    """Every run of every replay says whose it is, and the replay's own run what was found."""
+    assert server.replays
+    for run in server.replays:
+        told = run["extra"]["metadata"]
+        assert told["rag_rule_explanation"] == explanation.id
+        assert told["rag_rule_explained_run"] == explained_run
+    known = verdicts(explanation)
+    own = server.named("rag_rule_replay")
+    assert len(own) == explanation.counts.replays - explanation.counts.baseline
+    for run in own:
+        told = run["extra"]["metadata"]
+        assert told["rag_rule_verdict"] == run["outputs"]["rag_rule_verdict"]
+        assert told["rag_rule_verdict"] == known.get(told["rag_rule_kept"], told["rag_rule_verdict"])
+        assert told["rag_rule_condition"] == "the answer contains 'bad'"
+        assert run["end_time"]
+    assert {run["extra"]["metadata"]["rag_rule_verdict"] for run in own} == {"holds", "breaks"}
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_question_is_one_run_and_its_replays_have_their_verdicts(awaiting: bool) -> None:
+    with langsmith() as (server, client):
+        explainer = RuleExplainer(chain(), predicate=BAD)
+        config: Any = {"callbacks": [LangChainTracer(client=client)]}
+        explanation = (
+            asyncio.run(explainer.aexplain("?", config)) if awaiting else explainer.explain("?", config)
+        )
+        client.flush()
+        assert server.roots == ["rag_rule_explanation"]
+        (root,) = server.named("rag_rule_explanation")
+        (first,) = [
+            run
+            for run in server.runs.values()
+            if run.get("parent_run_id") == root["id"] and run["name"] != "rag_rule_replay"
+        ]
+        check_marked(server, explanation, first["id"])
+        assert root["extra"]["metadata"]["rag_rule_explanation"] == explanation.id
+        assert root["extra"]["metadata"]["rag_rule_explained_run"] == first["id"]
+        assert root["outputs"]["rules"] == [str(rule) for rule in explanation.rules]
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_run_that_is_explained_by_itself_stays_as_it_was_and_is_named(awaiting: bool) -> None:
+    with langsmith() as (server, client):
+        handler, app = RuleExplanationHandler(explainer := RuleExplainer(chain(), predicate=BAD)), chain()
+        assert handler.explainer is explainer
+        handler = RuleExplanationHandler(RuleExplainer(app, predicate=BAD), auto=True)
+        config: Any = {"callbacks": [handler]}
+
+        async def ask() -> None:
+            await app.ainvoke("?", config)
+            await handler.finished()
+
+        with _traced_by(client):
+            asyncio.run(ask()) if awaiting else app.invoke("?", config)
+        client.flush()
+        ((run_id, explanation),) = handler.explanations.items()
+        assert sorted(server.roots) == ["RunnableSequence", "rag_rule_explanation"]
+        assert "rag_rule_explanation" not in server.runs[str(run_id)]["extra"]["metadata"]
+        check_marked(server, explanation, str(run_id))
+
+
+def _traced_by(client: Client) -> Any:
+    from langsmith import tracing_context
+
+    return tracing_context(enabled=True, client=client)
+
+
+def test_replays_can_be_kept_from_it() -> None:
+    with langsmith() as (server, client):
+        explainer = RuleExplainer(chain(), predicate=BAD, trace_replays=False)
+        explainer.invoke("?", {"callbacks": [LangChainTracer(client=client)]})
+        client.flush()
+        assert server.roots == ["rag_rule_explanation"]
+        assert server.replays == []
+
+
+def test_nothing_is_sent_where_nobody_would_receive_it(caplog: pytest.LogCaptureFixture) -> None:
+    client = Client(api_url=f"http://127.0.0.1:{closed_port()}", api_key="none", auto_batch_tracing=False)
+    config: Any = {"callbacks": [LangChainTracer(client=client)]}
+    explanation = RuleExplainer(chain(), predicate=BAD).explain("?", config)
+    assert explanation.rules
+    assert explanation.notes[-1] == why_dead(client)
+    assert str(client.api_url) in why_dead(client)
+    # A client that has something to send tells of each failure.
+    assert [each for each in caplog.records if "POST" in each.getMessage()] == []
+    client.close()
+
+
+PROGRAM = """
+from tests.integrations.langchain.test_langsmith import chain
+from langchain_rag_rule_explainer import RuleExplainer, explained
+
+print(len(RuleExplainer(chain()).explain("?").rules), len(explained(chain()).invoke("?").rag_rules))
+"""
+
+
+@pytest.mark.slow
+def test_a_process_does_not_wait_for_an_endpoint_that_never_answers() -> None:
+    with mute() as (endpoint, connected):
+        settings = {
+            "LANGSMITH_TRACING": "true",
+            "LANGSMITH_API_KEY": "none",
+            "LANGSMITH_ENDPOINT": endpoint,
+        }
+        # Undelivered, its runs are tried again and again: the chain alone ends minutes later.
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        assert done.stdout
+        # It was asked once whether it is there, for both, and sent nothing.
+        assert len(connected) == 1

@@ -1,0 +1,94 @@
+"""What OpenInference exports of an explanation of a LangChain application."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
+from openinference.instrumentation.langchain import LangChainInstrumentor
+
+from rag_rule_explainer import Explanation
+from tests.integrations.exported import Exported, check_marked, metadata
+from tests.integrations.known import BAD
+from tests.integrations.langchain.chains import bad_with, retriever_of
+
+
+@pytest.fixture
+def exported() -> Iterator[Exported]:
+    exported, instrumentor = Exported(), LangChainInstrumentor()
+    instrumentor.instrument(tracer_provider=exported.provider, skip_dep_check=True)
+    yield exported
+    instrumentor.uninstrument()
+
+
+def chain() -> Any:
+    return retriever_of("ab") | bad_with("b")
+
+
+async def _last(explainer: Any) -> Explanation:
+    return [each async for each in explainer.astream("?")][-1].explanation
+
+
+WAYS = {
+    "explain": lambda explainer: explainer.explain("?"),
+    "aexplain": lambda explainer: asyncio.run(explainer.aexplain("?")),
+    "invoke": lambda explainer: explainer.invoke("?").explanation,
+    "stream": lambda explainer: list(explainer.stream("?"))[-1].explanation,
+    "astream": lambda explainer: asyncio.run(_last(explainer)),
+    "verify": lambda explainer: explainer.verify(["b"], "retention", "?").explanation,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_question_is_one_trace_and_every_span_of_a_replay_is_marked(
+    exported: Exported, way: str
+) -> None:
+    explanation = WAYS[way](RuleExplainer(chain(), predicate=BAD, miner="exhaustive"))
+    assert exported.roots == ["rag_rule_explanation"]
+    (root,) = exported.named("rag_rule_explanation")
+    assert metadata(root)["rag_rule_explanation"] == explanation.id
+    if way != "verify":  # which needs no subset that breaks it
+        check_marked(exported, explanation)
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_one_that_is_made_by_itself_is_one_more_trace_and_names_the_run(
+    exported: Exported, awaiting: bool
+) -> None:
+    app = chain()
+    handler = RuleExplanationHandler(RuleExplainer(app, predicate=BAD), auto=True)
+
+    async def ask() -> None:
+        await app.ainvoke("?", {"callbacks": [handler]})
+        await handler.finished()
+
+    asyncio.run(ask()) if awaiting else app.invoke("?", {"callbacks": [handler]})
+    ((run_id, explanation),) = handler.explanations.items()
+    assert exported.roots == ["RunnableSequence", "rag_rule_explanation"]
+    check_marked(exported, explanation, str(run_id))
+
+
+def test_replays_can_be_kept_from_it(exported: Exported) -> None:
+    explanation = RuleExplainer(chain(), predicate=BAD, trace_replays=False).explain("?")
+    assert explanation.counts.replays > 2
+    assert exported.roots == ["rag_rule_explanation"]
+    assert exported.tagged == exported.inside_replays() == []
+    baseline = RuleExplainer(chain(), predicate=BAD).application
+    alone = len(exported.spans) - 1
+    baseline.invoke("?")
+    assert len(exported.spans) - 1 == 2 * alone  # nothing but the root, and what the chain makes
+
+
+def test_a_replay_that_fails_says_so(exported: Exported) -> None:
+    def answer(found: list[Any]) -> str:
+        if len(found) == 1:
+            raise ValueError("no")
+        return "bad" if found else "good"
+
+    RuleExplainer(retriever_of("ab") | answer, predicate=BAD, retries=0).explain("?")
+    own = [metadata(each) for each in exported.named("rag_rule_replay")]
+    failed = [each for each in own if each["rag_rule_kept"] in {"a", "b"}]
+    assert failed
+    assert {each["rag_rule_verdict"] for each in failed} == {"unknown"}
+    assert {each["rag_rule_reason"] for each in failed} == {"ValueError: no"}

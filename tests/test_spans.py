@@ -1,0 +1,77 @@
+"""What OpenTelemetry is told of a plain explainer, in processes that export spans."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer import Explainer, Explanation, Source
+
+
+def traced(way: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.traced", way], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def told() -> Any:
+    return traced("explained")
+
+
+@pytest.mark.parametrize("how", ["once", "voted"])
+def test_an_explanation_is_one_span_with_one_for_each_replay(told: Any, how: str) -> None:
+    spans = told[how]["spans"]
+    assert len({each["trace"] for each in spans}) == 1
+    (root,) = [each for each in spans if each["inside"] is None]
+    assert root["name"] == "rag_rule_explanation"
+    (first,) = [each for each in spans if each["name"] == "rag_rule_baseline"]
+    replays = [each for each in spans if each["name"] == "rag_rule_replay"]
+    assert len(replays) == told[how]["replays"] - 1
+    for each in (root, first, *replays):
+        assert each["rag_rule_explanation"] == told[how]["id"]
+    for each in (root, *replays):
+        assert each["rag_rule_explained_run"] == first["id"]
+    assert {each["inside"] for each in (first, *replays)} == {"rag_rule_explanation"}
+    models = [each for each in spans if each["name"] == "model"]
+    assert len(models) == told[how]["replays"]
+    assert {each["inside"] for each in models} == {"rag_rule_baseline", "rag_rule_replay"}
+
+
+@pytest.mark.parametrize("how", ["once", "voted"])
+def test_each_replay_says_what_was_retained_and_what_was_found(told: Any, how: str) -> None:
+    replays = [each for each in told[how]["spans"] if each["name"] == "rag_rule_replay"]
+    assert {(each["rag_rule_kept"], each["rag_rule_verdict"]) for each in replays} == {
+        ("memo,mail", "holds"),
+        ("memo", "breaks"),
+        ("mail", "breaks"),
+        ("", "unknown"),
+    }
+    assert {each["rag_rule_condition"] for each in replays if each["rag_rule_kept"]} == {
+        "the answer stays the same"
+    }
+    (reason,) = {each["rag_rule_reason"] for each in replays if not each["rag_rule_kept"]}
+    assert reason == "ValueError: nothing to read"
+    numbers = [each["rag_rule_number"] for each in replays]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_replays_can_be_kept_from_it_with_all_that_the_application_traces(told: Any) -> None:
+    names = [each["name"] for each in told["silent"]["spans"]]
+    assert sorted(names) == ["model", "rag_rule_baseline", "rag_rule_explanation"]
+
+
+def test_nothing_is_exported_where_nobody_would_receive_it() -> None:
+    dead = traced("dead")
+    assert dead["spans"] == []
+    assert dead["notes"][-1].startswith(f"{dead['endpoint']} gave no answer within 2 seconds")
+
+
+def test_an_explanation_has_an_id_that_its_json_keeps() -> None:
+    explainer = Explainer(lambda _, shown: str(len(shown)))
+    first, second = (explainer.explain("?", [Source("a", "..")]) for _ in range(2))
+    assert first.id != second.id
+    assert Explanation.model_validate_json(first.model_dump_json()).id == first.id

@@ -1,0 +1,75 @@
+"""Explains with spans exported into memory, and prints them. Run as a program: a process has one provider
+of spans for all its life.
+
+Its argument: ``explained``, or ``dead``, for an exporter at whose endpoint nobody listens.
+"""
+
+import json
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from rag_rule_explainer import Explainer, Noise, Source
+
+SOURCES = [Source("memo", "..."), Source("mail", "...")]
+
+
+def replay(_: str, shown: Sequence[Source]) -> str:
+    with trace.get_tracer("the application's").start_as_current_span("model"):
+        if not shown:
+            raise ValueError("nothing to read")
+        return "postponed" if len(shown) == 2 else "on Friday"
+
+
+def printed(exporter: InMemorySpanExporter) -> list[dict[str, Any]]:
+    """The spans so far, of which it forgets."""
+    found = exporter.get_finished_spans()
+    names = {each.context.span_id: each.name for each in found if each.context is not None}
+    exporter.clear()
+    return [
+        {
+            "name": each.name,
+            "inside": None if each.parent is None else names[each.parent.span_id],
+            "trace": each.context.trace_id if each.context is not None else 0,
+            "id": f"{each.context.span_id:016x}" if each.context is not None else "",
+            **dict(each.attributes or {}),
+        }
+        for each in found
+    ]
+
+
+def main(way: str) -> dict[str, Any]:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    if way == "dead":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/v1/traces"
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+        explanation = Explainer(replay, retries=0).explain("when?", SOURCES)
+        return {"endpoint": endpoint, "notes": explanation.notes, "spans": printed(exporter)}
+    told: dict[str, Any] = {}
+    for name, explainer in {
+        "once": Explainer(replay, retries=0),
+        "voted": Explainer(replay, retries=0, noise=Noise(samples=3)),
+        "silent": Explainer(replay, retries=0, trace_replays=False),
+    }.items():
+        explanation = explainer.explain("when?", SOURCES)
+        told[name] = {
+            "id": explanation.id,
+            "replays": explanation.counts.replays,
+            "spans": printed(exporter),
+        }
+    return told
+
+
+if __name__ == "__main__":
+    json.dump(main(sys.argv[1]), sys.stdout)
