@@ -13,6 +13,11 @@ def anybody() -> bool:
     return spans.in_use() or langsmith.in_use()
 
 
+def is_sent() -> bool:
+    """True iff what is traced in this process goes somewhere by default."""
+    return any(each.in_use() and each.is_on() for each in (langsmith, spans))
+
+
 @contextmanager
 def traced(replay: TracedReplay) -> Generator[None, None, None]:
     """Inside, a replay is made, and whatever is traced there is marked as a part of it."""
@@ -37,7 +42,7 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Inside, an explanation is made; where no framework tells of it, OpenTelemetry is told from here."""
     async with AsyncExitStack() as inside:
         inside.push_async_callback(explanation.close)
-        if not explanation.asked and any(each.in_use() and each.is_on() for each in (langsmith, spans)):
+        if not explanation.asked and is_sent():
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
         if spans.in_use() and not explanation.is_open:
             inside.enter_context(own_root(explanation))

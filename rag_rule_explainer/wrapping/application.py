@@ -68,6 +68,10 @@ class Application(Protocol[Item]):
         """Inside, an explanation is made: what the framework traces there belongs to one run, or span."""
         ...
 
+    def is_traced(self) -> bool:
+        """True iff what is traced may go somewhere, so that ``ask_tracers`` has to be called."""
+        ...
+
     def ask_tracers(self) -> object:
         """Asks whether anybody would receive what is traced, so that ``explaining`` knows. Blocks."""
         ...

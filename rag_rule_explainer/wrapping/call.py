@@ -223,7 +223,7 @@ class Call(Generic[Item]):
 
     async def _ask_tracers(self) -> None:
         """Not on the caller's loop, which would wait."""
-        if not self.run.trace.is_open:
+        if not self.run.trace.is_open and self.run.application.is_traced():
             await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: BaselineFailed) -> bool:

@@ -117,8 +117,9 @@ def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
         holder = None if held.holder is None else holdings.all[held.holder].thing
         if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
             continue  # of a dataclass, which makes what it has and asks for nothing
+        # As an attribute: a variable of the same name is another thing.
         if _is_for_others(holder, function) and not any(
-            _reads(each.__code__, function.__name__) for _, each in functions
+            _reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions
         ):
             continue
         yield held, function.__code__
@@ -135,7 +136,14 @@ def _is_for_others(holder: object, function: FunctionType) -> bool:
     )
 
 
-def _reads(code: CodeType, name: str, *, in_texts: bool = False, decides: bool = True) -> bool:
+def _reads(
+    code: CodeType,
+    name: str,
+    *,
+    in_texts: bool = False,
+    decides: bool = True,
+    as_attribute: bool = False,
+) -> bool:
     plain = name.removeprefix("len(").removesuffix(")")
     if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars}:
         return False
@@ -144,7 +152,7 @@ def _reads(code: CodeType, name: str, *, in_texts: bool = False, decides: bool =
         return decides
     first, last = code.co_firstlineno, _last_line(code)
     lines = [
-        *(read.lines.get(name, ()) if decides else ()),
+        *((read.attributes if as_attribute else read.lines).get(name, ()) if decides else ()),
         *(read.in_texts.get(name, ()) if in_texts else ()),
     ]
     return any(first <= line <= last for line in lines)
@@ -176,6 +184,7 @@ class _Reading(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.lines: dict[str, list[int]] = {}
+        self.attributes: dict[str, list[int]] = {}
         self.in_texts: dict[str, list[int]] = {}
         self._updated: list[str] = []
 
@@ -186,6 +195,7 @@ class _Reading(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
             self.lines.setdefault(node.attr, []).append(node.lineno)
+            self.attributes.setdefault(node.attr, []).append(node.lineno)
         self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:

@@ -11,16 +11,31 @@ import threading
 import warnings
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
 from rich.file_proxy import FileProxy
 
 from .participation import participation
 
+_late: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
+"""Whether what goes on is the end of a muted replay, which is told when it was judged."""
 
-def _is_muted() -> bool:
+
+def is_muted() -> bool:
+    """True iff what is printed here and now is not shown."""
     run = participation()
-    return run is not None and run.muted
+    return _late.get() or (run is not None and run.muted)
+
+
+@contextmanager
+def muted(is_so: bool) -> Generator[None, None, None]:
+    """Inside, nothing is shown, if it is to be so, be it outside of replays."""
+    token = _late.set(is_so or _late.get())
+    try:
+        yield
+    finally:
+        _late.reset(token)
 
 
 class _Stdout:
@@ -30,7 +45,7 @@ class _Stdout:
         self.behind = behind
 
     def write(self, text: str) -> int:
-        if _is_muted():
+        if is_muted():
             return len(text)
         if not _users and sys.stdout is self:
             _put_back_late()
@@ -51,7 +66,7 @@ class _Warnings:
         self.behind = behind
 
     def __call__(self, *warned: Any, **more: Any) -> None:
-        if not _is_muted():
+        if not is_muted():
             self.behind(*warned, **more)
 
 

@@ -111,6 +111,11 @@ class LangChainApplication(Application[Found]):
         return nullcontext()
 
     @override
+    def is_traced(self) -> bool:
+        """Whoever calls has asked."""
+        return False
+
+    @override
     def ask_tracers(self) -> object:
         """Whoever calls has done so."""
         return None

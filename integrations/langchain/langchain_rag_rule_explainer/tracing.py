@@ -33,6 +33,7 @@ from rag_rule_explainer.probing.tracing import (
     TracedReplay,
     current_replay,
 )
+from rag_rule_explainer.wrapping.muting import is_muted, muted
 
 from .watching import Watch
 
@@ -159,12 +160,15 @@ def _output(outcome: Outcome) -> dict[str, Any]:
 
 
 def _ending(run: CallbackManagerForChainRun, handlers: Iterable[Any]) -> Callable[[Outcome], None]:
+    is_silent = is_muted()
+
     def end(outcome: Outcome) -> None:
-        _mark(handlers, run.run_id, outcome.marks)
-        if outcome.error is None:
-            run.on_chain_end(_output(outcome))
-        else:
-            run.on_chain_error(outcome.error)
+        with muted(is_silent):
+            _mark(handlers, run.run_id, outcome.marks)
+            if outcome.error is None:
+                run.on_chain_end(_output(outcome))
+            else:
+                run.on_chain_error(outcome.error)
 
     return end
 
@@ -172,12 +176,15 @@ def _ending(run: CallbackManagerForChainRun, handlers: Iterable[Any]) -> Callabl
 def _aending(
     run: AsyncCallbackManagerForChainRun, handlers: Iterable[Any]
 ) -> Callable[[Outcome], Awaitable[None]]:
+    is_silent = is_muted()
+
     async def end(outcome: Outcome) -> None:
-        _mark(handlers, run.run_id, outcome.marks)
-        if outcome.error is None:
-            await run.on_chain_end(_output(outcome))
-        else:
-            await run.on_chain_error(outcome.error)
+        with muted(is_silent):
+            _mark(handlers, run.run_id, outcome.marks)
+            if outcome.error is None:
+                await run.on_chain_end(_output(outcome))
+            else:
+                await run.on_chain_error(outcome.error)
 
     return end
 

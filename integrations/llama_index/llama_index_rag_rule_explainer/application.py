@@ -42,7 +42,7 @@ from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
 from .standstills import Standstills, running
-from .tracing import asked, explaining, replaying
+from .tracing import asked, explaining, is_traced, replaying
 from .watching import FAILED, Watch, watched_by
 
 SYNTHESIZED = (
@@ -120,6 +120,10 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
         return explaining(trace, question)
+
+    @override
+    def is_traced(self) -> bool:
+        return is_traced()
 
     @override
     def ask_tracers(self) -> object:

@@ -10,9 +10,10 @@ from uuid import uuid4
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags, instrument_tags
 from llama_index_instrumentation.span import active_span_id
+from llama_index_instrumentation.span_handlers import NullSpanHandler
 
 from rag_rule_explainer.probing import spans
-from rag_rule_explainer.probing.traced import Unheard, heard, own_root, unheard
+from rag_rule_explainer.probing.traced import Unheard, heard, is_sent, own_root, unheard
 from rag_rule_explainer.probing.tracing import (
     EXPLANATION,
     REPLAY,
@@ -22,6 +23,8 @@ from rag_rule_explainer.probing.tracing import (
 )
 
 from .progressing import dispatcher
+
+_OURS = __name__.partition(".")[0]
 
 
 def _given(question: str, kept: str) -> None:
@@ -55,11 +58,29 @@ class OpenSpan:
         self._context.run(end, id_=self._identity, bound_args=self._bound, **told)
 
 
+def is_traced() -> bool:
+    """True iff what is traced may go somewhere, in spans of OpenTelemetry's or runs of LangSmith's."""
+    return is_sent() or bool(_tracers())
+
+
 def asked() -> Unheard:
     """Why nobody would receive what is traced. Blocks, if not for long; what it has learnt is kept."""
-    # Such as OpenInference's.
-    tracers = [getattr(each, "_otel_tracer", None) for each in get_dispatcher().span_handlers]
-    return unheard(tracers)
+    return unheard(_tracers())
+
+
+def _tracers() -> list[Any]:
+    """Those of OpenTelemetry's that listeners of the dispatcher use, such as OpenInference's."""
+    found = (getattr(each, "_otel_tracer", None) for each in get_dispatcher().span_handlers)
+    return [each for each in found if each is not None]
+
+
+def _is_listened_to() -> bool:
+    """True iff anybody but this package is told of spans."""
+    handlers = (*dispatcher.span_handlers, *dispatcher.root.span_handlers)
+    return any(
+        not isinstance(each, NullSpanHandler) and not type(each).__module__.startswith(_OURS)
+        for each in handlers
+    )
 
 
 @contextmanager
@@ -91,7 +112,9 @@ def replaying(question: str) -> Generator[None, None, None]:
         yield
         return
     with _entered(REPLAY, question, str(replay.marks.get("rag_rule_kept", ""))) as span:
-        replay.at_end(span.ended)
+        if _is_listened_to():
+            # In another thread, as a listener may block: not for nobody.
+            replay.at_end(span.ended)
         yield
 
 
