@@ -232,8 +232,9 @@ class Inquiry:
     async def _compare_once_more(self) -> None:
         """What an application remembers may show only after several runs, so one is made again at last.
 
-        It is one on which rules hang, alone this time; the one on all sources where there is none. Raises
-        StateShared, which ends the call, where models are sent something else than before.
+        It is one on which rules hang, alone this time; the one on all sources where there is none, and
+        beside it where the application holds something else than before. Raises StateShared, which ends
+        the call, where models are sent something else than before.
         """
         fidelity = None if self.baseline is None else self.baseline.fidelity
         prober, bill = self._prober, self._prober.bill
@@ -246,14 +247,18 @@ class Inquiry:
             prober.charge()
             bill.repeat_check += 1
 
-        try:
-            arrangement = Arrangement.of(self.sources, self._deciding(fidelity))
-            reply = await prober.run(arrangement, begin, "comparison")
-        except LimitReached as limit:
-            self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
-            return
-        if reply.cause is not None:
-            self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+        full = self.sources.lattice.full
+        masks = [self._deciding(fidelity)]
+        if masks != [full] and not fidelity.unchecked and fidelity.has_changed():
+            masks.append(full)
+        for mask in masks:
+            try:
+                reply = await prober.run(Arrangement.of(self.sources, mask), begin, "comparison")
+            except LimitReached as limit:
+                self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
+                return
+            if reply.cause is not None:
+                self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
 
     async def _end_traces(self) -> None:
         """Of replays that no search asked for, the verdict is told where it is known anyway."""

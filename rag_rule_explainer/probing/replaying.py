@@ -86,6 +86,11 @@ class Fidelity(Protocol):
         baseline's requests are not known."""
         ...
 
+    def has_changed(self) -> bool:
+        """True iff the application holds something else than before the first replay, which its code
+        reads: its answer on all sources may not be the same any more."""
+        ...
+
     def would_compare(self, ids: tuple[str, ...]) -> bool:
         """True iff a replay on the sources of these ids would be compared with an earlier one on them."""
         ...

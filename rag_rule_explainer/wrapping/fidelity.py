@@ -45,8 +45,9 @@ class Fidelity:
 
     ``steady``: takes out of a request what may differ. ``making``: how a function that makes the
     application anew is passed in this framework. ``lasting``: says what of one run lasts until the next
-    and may decide there. ``compared``: whether a replay on all sources was compared with the baseline,
-    and was the same. ``reordered``: it was, but for the order of documents. ``sampled``: a reply
+    and may decide there. ``has_changed``: says whether the application holds something else than before
+    the replays. ``compared``: whether a replay on all sources was compared with the baseline, and was the
+    same. ``reordered``: it was, but for the order of documents. ``sampled``: a reply
     differed, so that what followed it could not all be compared. ``failed``: how a replay on all sources
     failed, if one did. ``remembered``: a replay on all sources sent its model what the baseline had made.
     ``doubt``: what was seen in a replay that may have been carried over.
@@ -55,6 +56,7 @@ class Fidelity:
     steady: Steady
     making: str = ""
     lasting: Callable[[], Left | None] = lambda: None
+    has_changed: Callable[[], bool] = lambda: False
     compared: bool = False
     reordered: bool = False
     first: Course | None = None
@@ -73,6 +75,8 @@ class Fidelity:
     _models_bear_on_answer: bool = False
     _repeated: Repeated = field(init=False)
     _conversations: Conversations = field(default_factory=Conversations)
+    _first_answer: str = ""
+    _repeats_its_answer: bool = False
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)
@@ -102,6 +106,7 @@ class Fidelity:
         self._known = {word for text in (*constants, *given) for word in reading_of(text).line.split()}
         self._baseline_said = tuple(_made_in(run, exchanges, answer))
         self._made.note(BASELINE, self._baseline_said, [each.request.text for each in exchanges])
+        self._first_answer = self.steady(answer.text)
         replies = [each.reply for each in exchanges if each.reply]
         self._answers_with_replies = _holds_one(answer.text, replies)
         known = [*given, *self._sources]
@@ -139,6 +144,23 @@ class Fidelity:
         if self.first.steps and not self.first.leads_to(course):
             self.sampled = True
         self.compared = self.compared or bool(self.first.steps)
+
+    def compare_answer(self, run: Participation, answer: Answer) -> None:
+        """Compares the answer of a replay on all sources with the baseline's, where the models replied
+        the same. One that differs after others did not leaves a doubt: what came between has changed it.
+        """
+        if self.first is None or not self.first.same_replies(self._course(run)):
+            return
+        text = self.steady(answer.text)
+        if text == self._first_answer:
+            self._repeats_its_answer = True
+        elif self._repeats_its_answer:
+            was, came = (shortened(each, 100) for each in (self._first_answer, text))
+            self.doubt = self.doubt or (
+                f"{NOTHING_COMPARED}on all sources models replied the same after the search as before "
+                f"it, and the answer was {came!r} instead of {was!r}: what replays left has changed it. "
+                f"{self._ways_out()}. {IGNORE}"
+            )
 
     def _check_times(self, run: Participation) -> None:
         """Raises StateShared where a date or an id that differs was remembered.

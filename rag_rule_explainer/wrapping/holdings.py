@@ -25,6 +25,10 @@ _COLLECTIONS = (list, tuple, set, frozenset, deque)
 Plain = str | int | float
 
 
+_WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
+"""What LlamaIndex puts around methods of the user's (of the package wrapt)."""
+
+
 @dataclass(slots=True)
 class Held:
     """One thing and what it holds. ``name``: how its holder calls it; ``holder``: its place among all.
@@ -207,7 +211,7 @@ def _of_object(thing: object) -> Iterator[tuple[str, Any]]:
                 slots = (value,) if isinstance(value, str) else tuple(value)
                 yield from ((slot, getattr(thing, slot)) for slot in slots if hasattr(thing, slot))
             elif not name.startswith("__") or name in {"__call__", "__init__"}:
-                yield name, _function_in(value)
+                yield name, function_in(value)
 
 
 def _attributes_of(thing: object) -> Mapping[str, Any]:
@@ -215,10 +219,36 @@ def _attributes_of(thing: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
 
 
-def _function_in(value: Any) -> Any:
+def function_in(value: Any) -> Any:
+    """Returns the function behind what a class has under a name; anything else as it is."""
+    while type(value).__name__ in _WRAPPERS and hasattr(value, "__wrapped__"):
+        value = value.__wrapped__
     if isinstance(value, (staticmethod, classmethod)):
         return cast("Any", value).__func__
     return cast("Any", value.fget) if isinstance(value, property) else value
+
+
+def has_changed(before: Holdings, after: Holdings) -> bool:
+    """Returns True iff something of the user's holds something else than before that may bear on a run:
+    it has no name, or code that a run may call reads that name."""
+    from .counting import is_read  # which reads what is held here
+
+    def names() -> Iterator[str]:
+        for held, name, _ in changed(before, after, lambda held: _is_the_users(after, held)):
+            yield from (name, *after.names(held)) if is_collection(held.thing) else (name,)
+        for held in after.all:
+            earlier = before.of(held.thing)
+            if earlier is not None and earlier.size != held.size and _is_the_users(after, held):
+                yield from after.names(held)
+
+    return any(not name or is_read(after, name) for name in set(names()))
+
+
+def _is_the_users(holdings: Holdings, held: Held) -> bool:
+    if held.is_code or held.is_users:
+        return not held.is_code
+    owner = next((each for each in holdings.above(held) if not is_collection(each.thing)), None)
+    return is_collection(held.thing) and owner is not None and owner.is_users
 
 
 def _is_looked_into(value: object) -> bool:

@@ -59,6 +59,10 @@ class Lasting:
         """Takes what the code says, and what is there after the baseline, before the first replay."""
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
+        for each in self._sticking:
+            # What the baseline has filled wholly may never change again.
+            if not each.keyed and _contents(self.before, each.name) != self._start[each.name]:
+                self._changed.setdefault(each.name, each)
         self._by_code = [
             *(
                 Left(name, f"{cached} keeps what it gave before, and goes by {name!r}, which runs write")

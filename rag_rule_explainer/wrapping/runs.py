@@ -41,7 +41,7 @@ from .counting import deciding
 from .doubts import BASELINE, REORDERED, named
 from .exiting import exits_contained
 from .fidelity import Fidelity
-from .holdings import Holdings
+from .holdings import Holdings, has_changed
 from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
 from .marks import texts_of
@@ -96,7 +96,10 @@ class ApplicationRun(Generic[Item]):
         written = written_by(self._leftovers.before)
         self._alone = OneAtATime(application.root, written, self._lasting.outside)
         self._first = self._baseline_participation()
-        self._fidelity = Fidelity(manner.steady, application.making, self._lasting.found)
+        self._held: Holdings | None = None
+        self._fidelity = Fidelity(
+            manner.steady, application.making, self._lasting.found, self._has_changed
+        )
 
     def anew(self) -> "ApplicationRun[Item]":
         """The same, as if nothing had been run."""
@@ -430,13 +433,16 @@ class ApplicationRun(Generic[Item]):
             yield
             return
         self._has_looked = True
-        before = self._holdings()
+        self._held = before = self._holdings()
         self._leftovers.look(before)
         self._lasting.begin(before)
         yield
         after = self._holdings()
         self._fidelity.find(first_made(self._leftovers.before, before, after, self._is_harmless))
         self._fidelity.count(deciding(before, after, self._manner.steady.is_ignored))
+
+    def _has_changed(self) -> bool:
+        return self._held is not None and has_changed(self._held, self._holdings())
 
     def _holdings(self) -> Holdings:
         return Holdings(self.application.root)
@@ -507,7 +513,9 @@ class ApplicationRun(Generic[Item]):
         if fault:
             raise unusable(fault, run.watch, passing=True)
         self._fidelity.check(run, answer, kept)
-        if len(kept) < len(self._conduct.units):
+        if len(kept) == len(self._conduct.units):
+            self._fidelity.compare_answer(run, answer)
+        else:
             self._fidelity.repeat(run, kept)
         leftover = self._leftovers.found_in(run.watch.exchanges, kept, [*run.made, *serving.queries])
         if leftover is not None:

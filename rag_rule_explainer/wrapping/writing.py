@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
 
 from .code import tree_of, users_functions
-from .holdings import Holdings
+from .holdings import Holdings, function_in
 
 _CHANGING = frozenset(
     {
@@ -90,7 +90,7 @@ def _is_method(holder: object, function: FunctionType) -> bool:
         return True
     kind = holder if isinstance(holder, type) else type(holder)
     defined = (vars(each).get(function.__name__) for each in kind.__mro__)
-    return any(each is function or getattr(each, "fget", None) is function for each in defined)
+    return any(function_in(each) is function for each in defined)
 
 
 def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:

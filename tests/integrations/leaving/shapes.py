@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rag_rule_explainer import Explanation
 from tests.integrations.known import TEXTS, Rules, omission, retention
-from tests.integrations.leaving import inside, outside
+from tests.integrations.leaving import afterwards, inside, outside
 from tests.integrations.leaving.parts import KEY, Leaving, said
 from tests.integrations.spoilt import subsets
 
@@ -22,7 +22,13 @@ class Shape:
         return self.build.__name__
 
 
+CHANGED = "on all sources models replied the same after the search as before it"
 SHAPES = (
+    Shape(afterwards.a_breaker_that_counts, CHANGED),
+    Shape(afterwards.set_by_a_helper, CHANGED),
+    Shape(afterwards.set_by_another_name, CHANGED),
+    Shape(afterwards.set_on_its_class, CHANGED),
+    Shape(afterwards.filled_by_the_first_run, "self.alert, where the next run finds it"),
     Shape(outside.in_the_environment),
     Shape(outside.by_putenv),
     Shape(outside.once_in_the_environment),

@@ -7,12 +7,13 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from llama_index.core.query_engine import CustomQueryEngine
 from llama_index_rag_rule_explainer import RuleExplainer
 from pydantic import Field
 from typing_extensions import override
 
 from tests.integrations.known import BAD, retention
-from tests.integrations.leaving.parts import KEY, Leaving, said
+from tests.integrations.leaving.parts import KEY, Leaving, mode_of, said
 from tests.integrations.leaving.shapes import SHAPES, Shape, check
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
@@ -96,3 +97,25 @@ def test_a_replay_that_ends_the_process_ends_itself_alone() -> None:
     explanation = asyncio.run(RuleExplainer(gathered, predicate=BAD, miner="exact").aexplain("why?"))
     assert [len(probe.kept) for probe in explanation.probes if probe.error] == [1, 1, 1]
     assert frozenset("bd") in retention(explanation)
+
+
+class Styled(CustomQueryEngine):
+    """Keeps the style of its first answer, in a method that the framework wraps."""
+
+    retriever: Any
+    model: Any
+    style: str | None = None
+
+    @override
+    def custom_query(self, query_str: str) -> str:
+        found = [each.text for each in self.retriever.retrieve(query_str)]
+        if self.style is None:
+            self.style = mode_of(found)
+        return self.model.complete(f"{self.style} the reader.\n" + "\n".join(found)).text
+
+
+def test_a_method_that_the_framework_wraps_is_read() -> None:
+    engine = Styled(retriever=retriever_of(), model=Telling(says=said))
+    explanation = RuleExplainer(engine, predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+    assert "'style' of Styled was set in the baseline" in explanation.warnings[0]
