@@ -235,7 +235,8 @@ def has_changed(before: Holdings, after: Holdings) -> bool:
 
     def names() -> Iterator[str]:
         for held, name, _ in changed(before, after, lambda held: _is_the_users(after, held)):
-            yield from (name, *after.names(held)) if is_collection(held.thing) else (name,)
+            yield from (name,) if name else ()
+            yield from after.names(held)
         for held in after.all:
             earlier = before.of(held.thing)
             if earlier is not None and earlier.size != held.size and _is_the_users(after, held):

@@ -149,5 +149,6 @@ def _contents(holdings: Holdings, name: str) -> Contents:
         for inner, value in held.plain:
             if is_inside or (inner == name and held.is_users and not held.is_code):
                 # A set has no order.
-                plain[id(held.thing), inner or repr(value)] = type(value), value
+                # What an object has of its own comes before what its class has.
+                plain.setdefault((id(held.thing), inner or repr(value)), (type(value), value))
     return Contents(plain, size)
