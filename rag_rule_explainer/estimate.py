@@ -160,7 +160,8 @@ def _course(
     once_more: bool = False,
 ) -> Outlay:
     """``all_kinds``: each of them takes these subsets for itself, where answers are not shared.
-    ``once_more``: an application is run on all sources at the end again, to see that it is the same."""
+    ``once_more``: an application is run at the end again, on the sources on which rules hang, and on all
+    where it holds something else than before, to see that it is the same."""
     size = len(material.source_tokens)
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
     shared = settings.reuse_answers or settings.noise.votes
@@ -170,7 +171,7 @@ def _course(
     last = (
         once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes)
     )
-    before += last and (cap is None or cap > before)
+    before += (2 if cap is None else min(2, max(0, cap - before))) if last else 0
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined
     # The first run is the answer to the full set; memory spares that probe.

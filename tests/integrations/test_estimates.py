@@ -96,13 +96,15 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     assert estimate.requests == 2
     before = len(rewriting.asked)
     explanation = explainer.explain("how come?")
-    assert estimate.worst.replays == explanation.counts.replays == len(rewriting.asked) - before
+    assert explanation.counts.replays == len(rewriting.asked) - before
+    # The one more is for an application that holds something else at the end than before.
+    assert estimate.worst.replays == explanation.counts.replays + 1
     sent = sum(
         len("Human: how come?") + sum(len(text.page_content) for text in facts(shown))
         for shown in model.asked
     )
     assert abs(estimate.worst.input_tokens - sent) <= 0.2 * sent
-    assert estimate.worst.output_tokens == explanation.counts.replays * len("why indeed?good news")
+    assert estimate.worst.output_tokens == estimate.worst.replays * len("why indeed?good news")
     assert "2 model requests a replay, and more where" in str(estimate)
 
 
