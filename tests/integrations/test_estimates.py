@@ -97,7 +97,7 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     before = len(rewriting.asked)
     explanation = explainer.explain("how come?")
     assert explanation.counts.replays == len(rewriting.asked) - before
-    # The one more, on all sources, is for an application that holds something else at the end than before.
+    # The one more, on all sources, is where an application holds something else at the end.
     assert estimate.worst.replays == explanation.counts.replays + 1
     sent = sum(
         len("Human: how come?") + sum(len(text.page_content) for text in facts(shown))
