@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
@@ -117,6 +117,13 @@ class SourceSet:
             raise InvalidInput("sources is one string; pass a list with a Source for each document")
         if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
+        if isinstance(sources, (Mapping, set, frozenset)):
+            # Of the one, only the keys would be taken; the other has no order to name sources by.
+            kind = type(cast("object", sources)).__name__
+            raise InvalidInput(
+                f"sources is a {kind}; pass a list with a source for each document, such as "
+                '[{"id": "D1", "text": "..."}]'
+            )
         named = _named(tuple(sources))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")

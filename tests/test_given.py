@@ -93,3 +93,11 @@ def test_help_shows_every_setting_with_its_default() -> None:
     assert shown["store"].default is None
     assert {"limits", "prices", "merge_duplicates", "granularity", "speculate"} <= set(shown)
     assert Explainer(replay, predicate=contains("20")).explain("?", ["one"]).complete
+
+
+@pytest.mark.parametrize("given", [{"a": "one", "b": "two"}, {"one", "two"}], ids=["dict", "set"])
+def test_a_dict_by_id_and_a_set_are_no_list_of_sources(given: Any) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"sources is a (dict|set); pass a list with a source for each"
+    ):
+        Explainer(lambda question, sources: "", predicate=contains("x")).explain("?", given)
