@@ -42,7 +42,7 @@ class Shape(Protocol[Item]):
         ...
 
     def form(self, result: Any) -> object:
-        """How a result came, whatever was in it."""
+        """Returns how a result came (its form), whatever was in it."""
         ...
 
     def of_another(self, form: object) -> object:

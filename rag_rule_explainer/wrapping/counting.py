@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .code import users_functions
-from .holdings import Held, Holdings, changed, is_users, names_in
+from .holdings import Held, Holdings, changed, is_collection, is_users, names_in
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
@@ -63,6 +63,29 @@ def is_read_by_models(holdings: Holdings, name: str) -> bool:
     return any(
         held.is_of_model and _reads(code, name, in_texts=True) for held, code in _running(holdings)
     )
+
+
+def has_changed(before: Holdings, after: Holdings) -> bool:
+    """Returns True iff something of the user's holds something else than before that may bear on a run:
+    it has no name, or code that a run may call reads that name."""
+
+    def names() -> Iterator[str]:
+        for held, name, _ in changed(before, after, lambda held: _is_the_users(after, held)):
+            yield from (name,) if name else ()
+            yield from after.names(held)
+        for held in after.all:
+            earlier = before.of(held.thing)
+            if earlier is not None and earlier.size != held.size and _is_the_users(after, held):
+                yield from after.names(held)
+
+    return any(not name or is_read(after, name) for name in set(names()))
+
+
+def _is_the_users(holdings: Holdings, held: Held) -> bool:
+    if held.is_code or held.is_users:
+        return not held.is_code
+    owner = next((each for each in holdings.above(held) if not is_collection(each.thing)), None)
+    return is_collection(held.thing) and owner is not None and owner.is_users
 
 
 def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:

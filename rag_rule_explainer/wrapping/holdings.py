@@ -228,30 +228,6 @@ def function_in(value: Any) -> Any:
     return cast("Any", value.fget) if isinstance(value, property) else value
 
 
-def has_changed(before: Holdings, after: Holdings) -> bool:
-    """Returns True iff something of the user's holds something else than before that may bear on a run:
-    it has no name, or code that a run may call reads that name."""
-    from .counting import is_read  # which reads what is held here
-
-    def names() -> Iterator[str]:
-        for held, name, _ in changed(before, after, lambda held: _is_the_users(after, held)):
-            yield from (name,) if name else ()
-            yield from after.names(held)
-        for held in after.all:
-            earlier = before.of(held.thing)
-            if earlier is not None and earlier.size != held.size and _is_the_users(after, held):
-                yield from after.names(held)
-
-    return any(not name or is_read(after, name) for name in set(names()))
-
-
-def _is_the_users(holdings: Holdings, held: Held) -> bool:
-    if held.is_code or held.is_users:
-        return not held.is_code
-    owner = next((each for each in holdings.above(held) if not is_collection(each.thing)), None)
-    return is_collection(held.thing) and owner is not None and owner.is_users
-
-
 def _is_looked_into(value: object) -> bool:
     if value is None or isinstance(value, (bytes, ModuleType)):
         return False

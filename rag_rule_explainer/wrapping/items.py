@@ -206,7 +206,7 @@ def items_in(result: Any) -> Iterable[Any]:
 
 
 def form_of(result: Any) -> object:
-    """How a result came, without what was in it: as a text, several in a list, or one alone."""
+    """Returns how a result came, without what was in it: as a text, several in a list, or one alone."""
     if isinstance(result, str):
         return ""
     return () if result is None or isinstance(result, (list, tuple)) else ONE

@@ -37,11 +37,11 @@ from .auditing import listen
 from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .copying import described
-from .counting import deciding
+from .counting import deciding, has_changed
 from .doubts import BASELINE, REORDERED, named
 from .exiting import exits_contained
 from .fidelity import Fidelity
-from .holdings import Holdings, has_changed
+from .holdings import Holdings
 from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
 from .marks import texts_of

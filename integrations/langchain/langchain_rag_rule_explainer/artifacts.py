@@ -1,4 +1,4 @@
-"""What a tool with an artifact returns: a content for the model, and what it was made of."""
+"""This room reads what a tool with an artifact returns: a content for the model, and its documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _STRUCTURED = "structured_content"
 
 
 class Piece(NamedTuple):
-    """What a content has of one document, and the document."""
+    """This class is what a content has of one document, and the document."""
 
     content: Any
     document: Any

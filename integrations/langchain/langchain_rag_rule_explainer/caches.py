@@ -33,27 +33,27 @@ class CacheOverlay:
             setattr(self._real, name, value)
 
     def lookup(self, prompt: str, llm_string: str) -> Any:
-        """As this run sees the cache."""
+        """Returns what this run sees in the cache."""
         return through(self._look_up(prompt, llm_string), self._asked)
 
     async def alookup(self, prompt: str, llm_string: str) -> Any:
-        """The same."""
+        """Returns what this run sees in the cache, in the caller's loop."""
         return await athrough(self._look_up(prompt, llm_string), self._asked)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """For this run; a live one, for all."""
+        """Keeps a reply for this run; a live run keeps it for all."""
         through(self._update(prompt, llm_string, return_val), self._asked)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """The same."""
+        """Keeps a reply for this run, in the caller's loop; a live run keeps it for all."""
         await athrough(self._update(prompt, llm_string, return_val), self._asked)
 
     def clear(self, **kwargs: Any) -> None:
-        """For this run; a live one, for all."""
+        """Forgets all replies for this run; a live run does for all."""
         through(self._clear(kwargs), self._asked)
 
     async def aclear(self, **kwargs: Any) -> None:
-        """The same."""
+        """Forgets all replies for this run, in the caller's loop; a live run does for all."""
         await athrough(self._clear(kwargs), self._asked)
 
     def _asked(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:

@@ -19,7 +19,7 @@ _METHODS = re.compile(
     "copy_thread|prune)"
 )
 _WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_history")
-"""What concerns all checkpoints of a thread, or of all threads."""
+"""This room answers calls about all checkpoints of a thread, or of all threads."""
 
 _SEVERAL = re.compile("a?(copy_thread|prune)")
 _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=False)
@@ -85,7 +85,7 @@ def _listing(name: str, method: Any) -> Any:
 
 
 def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Which place, or which thread, a call is about; None for all of them."""
+    """Returns which place, or which thread, a call is about; None for all of them."""
     if name == "delete_thread":
         thread = args[0] if args else kwargs.get("thread_id")
         return {"configurable": {"thread_id": str(thread)}}

@@ -62,7 +62,7 @@ class Shape:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """How a result came, whatever was in it."""
+        """Returns how a result came (its form), whatever was in it."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:

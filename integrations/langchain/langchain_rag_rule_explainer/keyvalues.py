@@ -40,37 +40,37 @@ class KeyValueOverlay:
             setattr(self._real, name, value)
 
     def mget(self, keys: Sequence[Any]) -> list[Any]:
-        """Of the store as this run sees it."""
+        """Returns the values of these keys, as this run sees the store."""
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
-        """The same."""
+        """Returns the values of these keys in the caller's loop, as this run sees the store."""
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """In the store as this run sees it."""
+        """Keeps these values in the store as this run sees it."""
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """The same."""
+        """Keeps these values in the caller's loop, in the store as this run sees it."""
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
-        """From the store as this run sees it."""
+        """Removes these keys from the store as this run sees it."""
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
-        """The same."""
+        """Removes these keys in the caller's loop, from the store as this run sees it."""
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
-        """Of the store as this run sees it."""
+        """Returns the values of these keys, as this run sees the store."""
         with untouched():
             found = list(self._real.yield_keys(prefix=prefix))
         yield from self._keys(found, prefix)
 
     async def ayield_keys(self, *, prefix: str | None = None) -> AsyncIterator[Any]:
-        """The same."""
+        """Yields the keys in the caller's loop, as this run sees the store."""
         with untouched():
             found = [each async for each in self._real.ayield_keys(prefix=prefix)]
         for each in self._keys(found, prefix):

@@ -69,7 +69,7 @@ class _Operations:
         return through(self._all(list(ops)), self._asked)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """The same."""
+        """Does the operations in the caller's loop, as this run sees the store."""
         return await athrough(self._all(list(ops)), self._asked)
 
     def _asked(self, ops: list[Any], prefix: str) -> Any:

@@ -25,11 +25,11 @@ class Nodes:
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Always the same."""
+        """Returns the one form that there is."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """The same."""
+        """Returns the one form that there is."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
@@ -56,11 +56,11 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Always the same."""
+        """Returns the one form that there is."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """The same."""
+        """Returns the one form that there is."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
@@ -96,7 +96,7 @@ class Anything:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """How a result came, whatever was in it."""
+        """Returns how a result came (its form), whatever was in it."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
