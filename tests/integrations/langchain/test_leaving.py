@@ -6,6 +6,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -21,15 +22,14 @@ from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.zoo.shapes import joined
 from tests.integrations.leaving import outside
-from tests.integrations.leaving.parts import KEY, Leaving, Meeting, said
+from tests.integrations.leaving.parts import HELD_OPEN, KEY, Leaving, Meeting, cleared, said
 from tests.integrations.leaving.shapes import SHAPES, Shape, check
 
 
 @pytest.fixture(autouse=True)
-def environment() -> Generator[None, None, None]:
-    os.environ.pop(KEY, None)
-    yield
-    os.environ.pop(KEY, None)
+def nothing_is_left() -> Generator[None, None, None]:
+    with cleared():
+        yield
 
 
 def explainer_of(build: Leaving, **parameters: Any) -> Any:
@@ -101,24 +101,22 @@ def test_a_conversation_that_a_models_server_keeps_leaves_claims_unverified(para
     assert f"the conversation 'conv_1' ({parameter})" in explanation.warnings[0]
 
 
-def connected() -> Callable[[], object]:
-    connection = sqlite3.connect(":memory:")
-    return lambda: connection.execute("select 1")
-
-
 @pytest.mark.parametrize(
     ("use", "way_out"),
     [
-        (connected(), "check_same_thread=False"),
-        (asyncio.get_event_loop, "aexplain()"),
+        (lambda connection: connection.execute("select 1"), "check_same_thread=False"),
+        (lambda _: asyncio.get_event_loop(), "aexplain()"),
     ],
 )
-def test_an_application_of_one_thread_is_told_so(use: Callable[[], object], way_out: str) -> None:
+def test_an_application_of_one_thread_is_told_so(
+    use: Callable[[sqlite3.Connection], object], way_out: str
+) -> None:
+    connection = HELD_OPEN.enter_context(closing(sqlite3.connect(":memory:")))
     retriever, model = Counting(documents=facts("abd")), Telling()
 
     def answer(question: str) -> str:
         if threading.current_thread() is not threading.main_thread() or "check" in way_out:
-            use()
+            use(connection)
         return model.invoke(joined(retriever.invoke(question)) or "nothing").text
 
     explanation = RuleExplainer(RunnableLambda(answer), predicate=BAD).explain("why?")

@@ -186,7 +186,10 @@ def set_as_an_event(search: Search, ask: Ask) -> Answer:
 
 
 def on_an_open_shelf(search: Search, ask: Ask) -> Answer:
-    shelf = shelve.open(str(Path(mkdtemp()) / "shelf"))  # noqa: S301, SIM115 -- its own, and held open
+    # A shelf of this kind may be used in every thread, on every release of Python.
+    file = str(Path(mkdtemp()) / "shelf")
+    kept = HELD_OPEN.enter_context(dbm.dumb.open(file))
+    shelf = HELD_OPEN.enter_context(shelve.Shelf[str](kept))
 
     def answer(question: str) -> str:
         found = search(question)

@@ -8,12 +8,22 @@ import os
 import pickle
 import shelve
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from subprocess import run
 from tempfile import mkdtemp
 from typing import Any
 
-from tests.integrations.leaving.parts import KEY, Answer, Ask, Meeting, Search, mode_of, written
+from tests.integrations.leaving.parts import (
+    HELD_OPEN,
+    KEY,
+    Answer,
+    Ask,
+    Meeting,
+    Search,
+    mode_of,
+    written,
+)
 
 
 def in_the_environment(search: Search, ask: Ask) -> Answer:
@@ -176,19 +186,17 @@ def once_in_a_database(search: Search, ask: Ask) -> Answer:
 
     def answer(question: str) -> str:
         found = search(question)
-        db = sqlite3.connect(path)
-        with db:
+        with closing(sqlite3.connect(path)) as db, db:
             db.execute("create table if not exists modes (name text primary key, mode text)")
             db.execute("insert or ignore into modes values ('mode', ?)", (mode_of(found),))
             ((mode,),) = db.execute("select mode from modes").fetchall()
-        db.close()
         return written(ask, mode, found)
 
     return answer
 
 
 def sticking_in_a_database(search: Search, ask: Ask) -> Answer:
-    db = sqlite3.connect(":memory:", check_same_thread=False)
+    db = HELD_OPEN.enter_context(closing(sqlite3.connect(":memory:", check_same_thread=False)))
     db.execute("create table modes (mode text)")
 
     def answer(question: str) -> str:

@@ -1,7 +1,9 @@
 """What the applications that leave something are made of."""
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 
 from tests.integrations.known import shown_in
 
@@ -10,6 +12,17 @@ Ask = Callable[[str], str]
 Answer = Callable[[str], str]
 Leaving = Callable[[Search, Ask], Answer]
 KEY = "RAG_RULE_TEST_MODE"
+HELD_OPEN = ExitStack()
+"""What applications hold open over their runs."""
+
+
+@contextmanager
+def cleared() -> Generator[None, None, None]:
+    """Keeps what applications set in the environment, and hold open, from whatever runs next."""
+    os.environ.pop(KEY, None)
+    with HELD_OPEN:
+        yield
+    os.environ.pop(KEY, None)
 
 
 def said(prompt: str) -> str:

@@ -1,7 +1,6 @@
 """What runs leave to others, outside of their objects or on them: true rules, or none proved."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Generator
 from typing import Any
@@ -13,17 +12,16 @@ from pydantic import Field
 from typing_extensions import override
 
 from tests.integrations.known import BAD, retention
-from tests.integrations.leaving.parts import KEY, Leaving, mode_of, said
+from tests.integrations.leaving.parts import Leaving, cleared, mode_of, said
 from tests.integrations.leaving.shapes import SHAPES, Shape, check
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
 
 
 @pytest.fixture(autouse=True)
-def environment() -> Generator[None, None, None]:
-    os.environ.pop(KEY, None)
-    yield
-    os.environ.pop(KEY, None)
+def nothing_is_left() -> Generator[None, None, None]:
+    with cleared():
+        yield
 
 
 def explainer_of(build: Leaving, **parameters: Any) -> Any:
