@@ -16,14 +16,9 @@ NO_REQUESTS = (
     "no model reported what it was sent in the baseline. Call models through the framework, so that "
     "their requests can be compared"
 )
-OTHER_MODEL = (
-    "the baseline's answer has few words of what the models replied whose requests are seen, or none, so "
-    "another one may have written it. Call that one through the framework as well"
-)
-OTHER_WRITER = (
-    "in words that no model replied whose requests are seen, and that stand neither in the sources nor "
-    "in the code: another model may have written it, such as one in a thread of its own. Call that one "
-    "through the framework as well, in the thread of the run"
+ANOTHER_MODEL = (
+    "another model may have written it, such as one in a process of its own. Call that one through the "
+    "framework as well, in the run"
 )
 NO_REPLAY = (
     "the application was not replayed on all sources (check_repeatable=False, or a store that had all "

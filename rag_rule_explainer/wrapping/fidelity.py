@@ -12,19 +12,17 @@ from ..printable import plain_id, shortened
 from ..probing.seeing import Request, reading_of
 from ..sources import Source
 from ..verdicts import Answer
+from .authorship import Authorship
 from .carrying import Carried, MadeTexts, is_too_short
 from .conversations import Conversations
 from .counting import Counted
 from .courses import Course, Difference, difference
 from .doubts import (
     BASELINE,
-    FEWEST_WORDS,
     IGNORE,
     NO_REPLAY,
     NO_REQUESTS,
     NOTHING_COMPARED,
-    OTHER_MODEL,
-    OTHER_WRITER,
     SAMPLED,
     SHORT_TEXTS,
     named,
@@ -62,7 +60,6 @@ class Fidelity:
     first: Course | None = None
     _made: MadeTexts = field(default_factory=MadeTexts)
     _baseline_said: tuple[str, ...] = ()
-    _known: set[str] = field(default_factory=set[str])
     sampled: bool = False
     failed: str = ""
     remembered: bool = False
@@ -72,7 +69,7 @@ class Fidelity:
     _replies: dict[str, str] = field(default_factory=dict[str, str])
     _first_requests: tuple[Request, ...] = ()
     _answers_with_replies: bool = False
-    _models_bear_on_answer: bool = False
+    _authorship: Authorship = field(init=False)
     _repeated: Repeated = field(init=False)
     _conversations: Conversations = field(default_factory=Conversations)
     _first_answer: str = ""
@@ -80,6 +77,7 @@ class Fidelity:
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)
+        self._authorship = Authorship(self.steady)
 
     def begin(
         self,
@@ -95,22 +93,20 @@ class Fidelity:
         ``constants``: those of the application, which it may put into any answer and any request.
         """
         exchanges, given = list(run.watch.exchanges), list(given)
+        constants, sources = list(constants), list(sources)
         self._sources = tuple(source.text for source in sources)
         self.first = self._course(run)
         self._queries = self._queries_of(run)
         self._first_requests = tuple(each.request for each in exchanges)
         self._take_conversations(BASELINE, exchanges)
         self._made.allow([*(each.request.text for each in exchanges), *given, *run.gate.queries])
-        constants = list(constants)
         self._made.allow_parts(constants)
-        self._known = {word for text in (*constants, *given) for word in reading_of(text).line.split()}
         self._baseline_said = tuple(_made_in(run, exchanges, answer))
         self._made.note(BASELINE, self._baseline_said, [each.request.text for each in exchanges])
         self._first_answer = self.steady(answer.text)
         replies = [each.reply for each in exchanges if each.reply]
         self._answers_with_replies = _holds_one(answer.text, replies)
-        known = [*given, *self._sources]
-        self._models_bear_on_answer = _words_in_common(answer, exchanges, known)
+        self._authorship.begin(answer, exchanges, sources, given, constants)
         for reply in replies:
             self.note_reply(BASELINE, reply)
 
@@ -206,7 +202,8 @@ class Fidelity:
             raise self._answers_for(foreign, kept)
         self.note(run, kept, answer)
         self._take_conversations(named(kept), exchanges)
-        self._check_models(exchanges, answer, served, kept)
+        ids = [source.id for source in kept]
+        self._authorship.take(named(kept), answer, exchanges, ids, run.made)
         if carried:
             raise unusable(_may_hold(carried[0]), run.watch, passing=False)
 
@@ -214,18 +211,6 @@ class Fidelity:
         left = self._conversations.take(run, exchanges)
         if left is not None and not self.steady.is_ignored(left.place):
             self.doubt = self.doubt or self._goes_by(left)
-
-    def _check_models(
-        self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str], kept: Sequence[Source]
-    ) -> None:
-        """Takes a replay's answer that no model is known to have written, where the baseline's was."""
-        words = set(reading_of(answer.text).line.split()) - self._known
-        # Frameworks have some words of their own, such as "Empty Response".
-        is_known = len(words) < FEWEST_WORDS or _words_in_common(
-            answer, exchanges, [*served, " ".join(self._known)]
-        )
-        if self._models_bear_on_answer and not is_known and not self.doubt:
-            self.doubt = f"{NOTHING_COMPARED}{named(kept)} was answered {OTHER_WRITER}"
 
     def note(self, run: Participation, kept: Sequence[Source], answer: Answer | None = None) -> None:
         """Notes what a replay made, so that it is known in other runs' requests."""
@@ -347,7 +332,7 @@ class Fidelity:
             return ""
         found = difference(known, self.first)
         if found is None:
-            self.compared = True
+            self.compared = self._authorship.vouched = True
             return ""
         return f"request {found.number} to a model is another one"
 
@@ -358,9 +343,9 @@ class Fidelity:
         if self.doubt or left is not None:
             return self.doubt if left is None else self._goes_by(left)
         if self.is_comparable:
-            return ""
+            return self._authorship.doubt
         if self.compared:
-            return NOTHING_COMPARED + (SAMPLED if self._models_bear_on_answer else OTHER_MODEL)
+            return NOTHING_COMPARED + SAMPLED
         if self.failed and (self.first is None or self.first.steps):
             return told_of_a_failure(self.failed)
         why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
@@ -369,7 +354,7 @@ class Fidelity:
     @property
     def is_comparable(self) -> bool:
         """True iff replays can be compared, be there a doubt or not."""
-        return self.compared and self._models_bear_on_answer and not self.sampled
+        return self.compared and not self.sampled
 
     def _goes_by(self, left: Left) -> str:
         return (
@@ -441,14 +426,6 @@ def _holds_one(answer: str, replies: Iterable[str]) -> bool:
     line = reading_of(answer).line
     lines = (reading_of(reply).line for reply in replies)
     return any(each.strip() and (each in line or line in each) for each in lines)
-
-
-def _words_in_common(answer: Answer, exchanges: Iterable[Exchange], known: Iterable[str]) -> bool:
-    """False where models said at most a third of the words of an answer that are not known anyhow."""
-    words = {word for word in reading_of(answer.text).line.split() if not word.isdigit()}
-    own = words.difference(*(reading_of(text).line.split() for text in known)) or words
-    said = " ".join(each.said or "" for each in exchanges)
-    return not own or 3 * len(own.intersection(reading_of(said).line.split())) > len(own)
 
 
 def _may_hold(carried: Carried) -> str:

@@ -59,7 +59,7 @@ SHAPES = (
     Shape(inside.noted_by_an_executor, "state.__setitem__ in a thread or task that nobody waits for"),
     Shape(inside.in_a_task, "state['mode'] in a thread or task that nobody waits for"),
     Shape(inside.by_an_executor),
-    Shape(inside.by_a_hidden_model_at_times, "was answered in words that no model replied"),
+    Shape(inside.by_a_hidden_model_at_times, "models whose requests are seen replied the same"),
 )
 
 
