@@ -14,11 +14,12 @@ NOTHING_COMPARED = (
 )
 NO_REQUESTS = (
     "no model reported what it was sent in the baseline. Call models through the framework, so that "
-    "their requests can be compared"
+    "their requests can be compared; and where a thread calls one that began before the run, hand the "
+    "run on to it: contextvars.copy_context().run(model.invoke, prompt), with the copy made in the run"
 )
 ANOTHER_MODEL = (
-    "another model may have written it, such as one in a process of its own. Call that one through the "
-    "framework as well, in the run"
+    "another model may have written it, such as one in a process of its own, or in a thread that began "
+    "before the run. Call that one through the framework as well, in the run"
 )
 NO_REPLAY = (
     "the application was not replayed on all sources (check_repeatable=False, or a store that had all "

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from threading import Thread
 from typing import Any, Protocol
 
 from ..errors import RagRuleError
@@ -158,7 +159,7 @@ class Participation:
     have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
     ``outside``: is told of files and the environment; ``before_search``: each is called before a search.
     ``trace``: what wants to know the id of this run, as it is the one that is explained.
-    ``muted``: what it prints is not shown.
+    ``muted``: what it prints is not shown. ``begun``: the threads that it began itself.
     """
 
     gate: GoingOn
@@ -177,6 +178,7 @@ class Participation:
     trace: TracedExplanation | None = None
     outside: Audited | None = None
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    begun: list[Thread] = field(default_factory=list[Thread])
 
     def note_search(self, made: int) -> None:
         """Notes that a search is made. Raises where so many are too many."""

@@ -62,6 +62,7 @@ from .state import State
 from .stopping import Stopping
 from .streams import astreamed, streamed
 from .temporaries import OneAtATime
+from .threadbound import served_by
 from .writing import written_by
 
 Item = TypeVar("Item")
@@ -529,6 +530,9 @@ class ApplicationRun(Generic[Item]):
             if conduct.held_out and not self._fidelity.remembered:
                 # What is known to differ is what was not served.
                 raise conduct.unseen_needed(self._that_found) from error
+            serving = next((each for each in self._first.begun if each.is_alive()), None)
+            if serving is not None:
+                raise served_by(serving.name) from error
             raise
 
     def _that_found(self, ids: Collection[str]) -> Sequence[Retrieval[Item]]:

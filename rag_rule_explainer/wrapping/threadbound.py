@@ -2,6 +2,8 @@
 
 import re
 
+from ..errors import StateShared
+
 _CONNECTION = (
     "its database connection works only in the thread in which it was made, and replays are made in "
     "threads of their own. Connect inside the function that is explained, or with sqlite3.connect(..., "
@@ -26,3 +28,12 @@ _BOUND = (
 def way_out_of(error: str) -> str:
     """Returns why a replay failed with this error, and what to do, where a thread is to blame."""
     return next((told for pattern, told in _BOUND if re.search(pattern, error)), "")
+
+
+def served_by(thread: str) -> StateShared:
+    """Returns the error where a thread of the baseline works for replays as well."""
+    return StateShared(
+        f"the thread {thread!r}, which the baseline began, works for later runs as well, and nobody can "
+        "tell for which of them it asks a model",
+        "Begin a thread in every run, or give its work to a ThreadPoolExecutor, whose work is followed",
+    )

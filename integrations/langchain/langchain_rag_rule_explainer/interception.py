@@ -1,5 +1,6 @@
 """All that is intercepted while somebody explains, from the rooms that know how."""
 
+from rag_rule_explainer.wrapping import handing
 from rag_rule_explainer.wrapping.patching import Patches
 
 from . import (
@@ -33,5 +34,6 @@ interception = Patches(
         *caches.INTERCEPTIONS,
         *nodecaches.INTERCEPTIONS,
         *loops.INTERCEPTIONS,
+        *handing.INTERCEPTIONS,
     ]
 )

@@ -1,5 +1,6 @@
 """All that is intercepted while somebody explains, from the rooms that know how."""
 
+from rag_rule_explainer.wrapping import handing
 from rag_rule_explainer.wrapping.patching import Patches
 
 from . import (
@@ -30,5 +31,6 @@ interception = Patches(
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
+        *handing.INTERCEPTIONS,
     ]
 )

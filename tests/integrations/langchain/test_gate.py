@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,7 +236,7 @@ def test_a_thread_that_knows_nothing_of_the_run() -> None:
 
     def in_a_thread(search: Callable[[str], list[Document]], query: str) -> str:
         found: list[Document] = []
-        thread = threading.Thread(target=lambda: found.extend(search(query)))
+        thread = threading.Thread(target=Context().run, args=(lambda: found.extend(search(query)),))
         thread.start()
         thread.join()
         return joined(found)

@@ -1,8 +1,8 @@
 """Pipelines that cut what was found, and retrieval that is, or is not, within reach."""
 
 import asyncio
-import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from functools import cache
 
 from langchain_core.documents import Document
@@ -141,15 +141,11 @@ def in_an_executor() -> Built:
 
 
 def with_a_stray(names: str) -> Built:
-    """A second retriever, in a thread that knows nothing of the run."""
+    """A second retriever, in a context that knows nothing of the run."""
     retriever, stray = retriever_of(), Scripted(script=lambda _: facts(names) if names else others(0, 1))
 
     def search(question: str) -> list[Document]:
-        found: list[Document] = []
-        thread = threading.Thread(target=lambda: found.extend(stray.invoke(question)))
-        thread.start()
-        thread.join()
-        return [*retriever.invoke(question), *found]
+        return [*retriever.invoke(question), *Context().run(stray.invoke, question)]
 
     return Built(answering(search), "why?", asked(retriever))
 
@@ -168,8 +164,8 @@ SHAPES = (
     Shape("top-n reranker", reranked, more=saw_three_of_seven),
     Shape("retrieval in LangChain's own threads", in_langchains_threads),
     Shape("retrieval in `asyncio.to_thread`", in_a_thread),
-    Shape("retrieval in a thread pool", in_a_pool, refusal=NoSourcesCaptured, says="gate"),
-    Shape("retrieval in `run_in_executor`", in_an_executor, refusal=NoSourcesCaptured, says="gate"),
+    Shape("retrieval in a thread pool", in_a_pool),
+    Shape("retrieval in `run_in_executor`", in_an_executor),
     Shape("second retriever out of reach, with other documents", lambda: with_a_stray("")),
     Shape(
         "second retriever out of reach, with the same documents",

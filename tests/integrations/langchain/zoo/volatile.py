@@ -227,8 +227,7 @@ def in_copied_contexts() -> Made:
     return Made(RunnableLambda(answer))
 
 
-def in_bare_threads(parameters: Any = None) -> Made:
-    """Threads that know nothing: nobody sees what they send."""
+def in_bare_threads() -> Made:
     retriever, llm = retriever_of(), Noting()
 
     def answer(question: str) -> str:
@@ -236,7 +235,7 @@ def in_bare_threads(parameters: Any = None) -> Made:
             notes = list(threads.map(llm.invoke, mapped(retriever.invoke(question))))
         return llm.invoke("\n".join([*(note.text for note in notes), question])).text
 
-    return Made(RunnableLambda(answer), parameters=parameters or {})
+    return Made(RunnableLambda(answer))
 
 
 def refined() -> Made:
@@ -287,7 +286,6 @@ def many_parts() -> Made:
 
 IGNORING_TURNS: Any = {"ignore": [r"turn \d+"]}
 IGNORING_NUMBERS: Any = {"ignore": [r"Request no\. \d+"]}
-RETRIEVED: Any = {"scope": "retrieved"}
 
 SHAPES = (
     Stateful("volatile: an agent that words its queries anew", sampling_agent),
@@ -310,12 +308,7 @@ SHAPES = (
     Stateful("order: notes by batch", batched),
     Stateful("order: notes in LangChain's threads", in_threads),
     Stateful("order: notes in threads with a copied context", in_copied_contexts),
-    Stateful(
-        "order: notes in bare threads",
-        in_bare_threads,
-        frozenset({"NoSourcesCaptured", "ReplayMissedGate"}),
-        lambda: in_bare_threads(RETRIEVED),
-    ),
+    Stateful("order: notes in bare threads", in_bare_threads),
     Stateful("order: refine", refined),
     Stateful("order: branches of a chain", branches),
     Stateful("order: gathered within gathered", many_parts),

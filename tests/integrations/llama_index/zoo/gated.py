@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from typing import Any
 
 from llama_index.core.agent.workflow import FunctionAgent
@@ -9,7 +10,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index_rag_rule_explainer import gate
 
-from rag_rule_explainer import Explanation, NoSourcesCaptured, ReplayMissedGate, SourceLeak
+from rag_rule_explainer import Explanation, ReplayMissedGate, SourceLeak
 from tests.integrations.known import ids
 from tests.integrations.llama_index.engines import Counting, retriever_of
 from tests.integrations.llama_index.models import Telling
@@ -79,19 +80,19 @@ def gated_store() -> Built:
     return Built(reading(search), lambda: len(store.queries))
 
 
-def out_of_reach() -> Built:
+def in_a_pool() -> Built:
     retriever = retriever_of()
     answer = reading(lambda q: texts_of(in_a_thread(retriever.retrieve, q)))
     return Built(answer, asked(retriever))
 
 
 def partly_out_of_reach() -> Built:
-    """One retriever is seen; another finds the same in a thread of its own."""
+    """One retriever is seen; another finds the same in a context that knows nothing of the run."""
     seen, unseen = retriever_of("abd"), retriever_of("d")
 
     def search(question: str) -> str:
         found = texts_of(seen.retrieve(question))
-        return f"{found}\n\n{texts_of(in_a_thread(unseen.retrieve, question))}"
+        return f"{found}\n\n{texts_of(Context().run(unseen.retrieve, question))}"
 
     return Built(reading(search), lambda: len(seen.live))
 
@@ -130,14 +131,9 @@ SHAPES = (
         by="gate",
         more=lambda explanation: is_about(explanation, "abd"),
     ),
+    Shape("a retriever in a thread pool", in_a_pool, by="gate"),
     Shape(
-        "a retriever in a thread pool without `gate`",
-        out_of_reach,
-        refusal=NoSourcesCaptured,
-        says="gate",
-    ),
-    Shape(
-        "a second retriever in a thread pool without `gate`",
+        "a second retriever out of reach, without `gate`",
         partly_out_of_reach,
         refusal=SourceLeak,
         says="left out of a replay and reached the model",
