@@ -7,6 +7,7 @@ only what the code reads otherwise is told.
 
 import ast
 import linecache
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,6 +57,22 @@ def is_shown(holdings: Holdings, name: str) -> bool:
 def is_read(holdings: Holdings, name: str) -> bool:
     """Returns True iff code that a run may call reads what has this name, be it to put it into a text."""
     return any(_reads(code, name, in_texts=True) for _, code in _running(holdings))
+
+
+def is_named(holdings: Holdings, name: str) -> bool:
+    """Returns True iff code that a run may call has this name in a text, as ``getattr(app, "mode")``, or
+    ``"{app.mode}".format(app=app)``."""
+    named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
+    codes = [code for _, code in _running(holdings)]
+    return any(named.search(text) for code in codes for text in _texts_in(code))
+
+
+def _texts_in(code: CodeType) -> Iterator[str]:
+    for each in code.co_consts:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, CodeType):
+            yield from _texts_in(each)
 
 
 def is_read_by_models(holdings: Holdings, name: str) -> bool:
@@ -232,7 +249,10 @@ class _Reading(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # ``x = x + 1`` changes x, and nothing goes by it yet.
+        # ``x = x + 1`` changes x, and nothing goes by it yet; ``y = x = x + 1`` does.
+        if len(node.targets) > 1:
+            self.visit(node.value)
+            return
         changed = [each.value if isinstance(each, ast.Subscript) else each for each in node.targets]
         targets = [ast.dump(each).replace("Store()", "Load()") for each in changed]
         self._updated += targets
@@ -249,8 +269,11 @@ class _Reading(ast.NodeVisitor):
         self.lines = lines
 
     def visit_If(self, node: ast.If) -> None:
-        if node.orelse or not all(isinstance(each, ast.Raise) for each in node.body):
+        if node.orelse or not all(map(_fails_or_tells, node.body)):
+            # ``if n > self.most: self.most = n`` changes the most, and nothing goes by it yet.
+            self._updated += (changed := _set_alone(node))
             self.visit(node.test)
+            del self._updated[len(self._updated) - len(changed) :]
         for each in (*node.body, *node.orelse):
             self.visit(each)
 
@@ -268,6 +291,22 @@ class _Reading(ast.NodeVisitor):
         if name != "next":
             for each in (*call.args, *call.keywords):
                 self.visit(each)
+
+
+def _fails_or_tells(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return _called(statement.value) in _TELLING
+    return isinstance(statement, ast.Raise)
+
+
+def _set_alone(branch: ast.If) -> list[str]:
+    """The only thing that is set where a condition holds, where nothing else comes of it."""
+    targets = {
+        ast.dump(each).replace("Store()", "Load()")
+        for statement in branch.body
+        for each in (statement.targets if isinstance(statement, ast.Assign) else [statement])
+    }
+    return list(targets) if len(targets) == 1 and not branch.orelse else []
 
 
 def _goes_into_text(node: ast.AST) -> bool:

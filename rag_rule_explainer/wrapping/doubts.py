@@ -41,6 +41,10 @@ SAMPLED = (
 )
 FEWEST_WORDS = 3
 """Words that nobody is known to have said, from which on somebody unknown may have."""
+CACHED = (
+    "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
+    "run: what it answers from there is seen by nobody"
+)
 IGNORE = (
     "Where the difference means nothing, such as a request number or something drawn at random, name it: "
     "ignore=[r'request no\\. \\d+']; or seed what is drawn"

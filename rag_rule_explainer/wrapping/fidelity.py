@@ -19,6 +19,7 @@ from .counting import Counted
 from .courses import Course, Difference, difference
 from .doubts import (
     BASELINE,
+    CACHED,
     IGNORE,
     NO_REPLAY,
     NO_REQUESTS,
@@ -367,7 +368,7 @@ class Fidelity:
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.told, 600)}{self._writer(found)}",
-            f"{self._ways_out()}. {IGNORE}",
+            f"{self._ways_out()}. {CACHED if found.came is None else IGNORE}",
         )
 
     def _queries_of(self, run: Participation) -> tuple[str, ...]:

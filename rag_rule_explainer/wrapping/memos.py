@@ -11,6 +11,7 @@ from functools import cached_property
 from inspect import getattr_static
 
 from .code import tree_of, users_functions
+from .counting import is_named, is_read
 from .holdings import Held, Holdings, changed, is_collection
 from .writing import label_of
 
@@ -35,6 +36,8 @@ def first_made(
             continue
         if not (label in kept or _is_cached(thing, name)) or _grows(after, later, held):
             continue  # where it grows, each run has an entry of its own, as where sessions have ids
+        if not (is_read(after, label) or is_named(after, label) or _is_cached(thing, name)):
+            continue  # nothing goes by it, as by a maximum that a report tells
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
             return place
