@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, islice
 
 from .assembly import Assembly
 from .choice import Choice
@@ -53,6 +53,11 @@ _DOUBTS = "what tells against the replays"
 """Under which it keeps that, if there is anything."""
 
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
+
+_FIRST_AGAIN = 2
+"""Subsets of each search that are asked about again where the application has changed."""
+_MOST_AGAIN = 8
+"""Replays for that."""
 
 _calls = count(1)
 """The numbers of all calls in this process."""
@@ -232,9 +237,8 @@ class Inquiry:
     async def _compare_once_more(self) -> None:
         """What an application remembers may show only after several runs, so one is made again at last.
 
-        It is one on which rules hang, alone this time; the one on all sources where there is none, and
-        beside it where the application holds something else than before. Raises StateShared, which ends
-        the call, where models are sent something else than before.
+        It is one on which rules hang, alone this time; the one on all sources where there is none.
+        Raises StateShared, which ends the call, where models are sent something else than before.
         """
         fidelity = None if self.baseline is None else self.baseline.fidelity
         prober, bill = self._prober, self._prober.bill
@@ -247,11 +251,9 @@ class Inquiry:
             prober.charge()
             bill.repeat_check += 1
 
-        full = self.sources.lattice.full
-        masks = [self._deciding(fidelity)]
-        if masks != [full] and not fidelity.unchecked and fidelity.has_changed():
-            masks.append(full)
-        for mask in masks:
+        for mask in self._once_more(fidelity):
+            if fidelity.doubt:
+                return
             try:
                 reply = await prober.run(Arrangement.of(self.sources, mask), begin, "comparison")
             except LimitReached as limit:
@@ -259,6 +261,25 @@ class Inquiry:
                 return
             if reply.cause is not None:
                 self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+
+    def _once_more(self, fidelity: Fidelity) -> tuple[Mask, ...]:
+        """The subsets to ask about again: also all sources where a run went another way than the
+        baseline; and where the application holds something else than before, those that were asked about
+        first, when it held the least, and those of the rules themselves."""
+        full = self.sources.lattice.full
+        masks = [self._deciding(fidelity)]
+        if fidelity.unchecked:
+            return tuple(masks)
+        if fidelity.has_changed():
+            known = [
+                mask
+                for search in self._strands
+                for mask in (*islice(search.verdicts, _FIRST_AGAIN), *_own(search))
+            ]
+            masks += [full, *(mask for mask in known if self._is_comparable(fidelity, mask))]
+        elif fidelity.departs:
+            masks.append(full)
+        return tuple(dict.fromkeys(masks))[:_MOST_AGAIN]
 
     async def _end_traces(self) -> None:
         """Of replays that no search asked for, the verdict is told where it is known anyway."""
@@ -484,3 +505,9 @@ class Inquiry:
             call=self._call,
             done=done,
         )
+
+
+def _own(search: RuleSearch) -> list[Mask]:
+    """The subsets on which the rules of a search hang."""
+    hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
+    return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]

@@ -86,6 +86,12 @@ class Fidelity(Protocol):
         baseline's requests are not known."""
         ...
 
+    @property
+    def departs(self) -> bool:
+        """True iff a replay went a way that the baseline did not go, which an earlier one may have
+        caused."""
+        ...
+
     def has_changed(self) -> bool:
         """True iff the application holds something else than before the first replay, which its code
         reads: its answer on all sources may not be the same any more."""

@@ -60,9 +60,12 @@ def told_of_a_failure(reason: str) -> str:
 
 def named(kept: Sequence[Source]) -> str:
     """Returns how a replay is called, in words."""
-    if not kept:
-        return "the replay on no sources"
-    return f"the replay on {shortened(', '.join(plain_id(source.id) for source in kept), 100)}"
+    return f"the replay on {listed(kept)}"
+
+
+def listed(kept: Sequence[Source]) -> str:
+    """Returns the names of sources, in words."""
+    return shortened(", ".join(plain_id(source.id) for source in kept), 100) or "no sources"
 
 
 def pattern_of(text: str) -> str:

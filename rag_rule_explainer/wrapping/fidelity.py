@@ -4,7 +4,7 @@ A replay on all sources is compared with the baseline, request by request; and n
 may hold what another run made. Where an application keeps state of its own, one of the two fails.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import StateShared
@@ -12,6 +12,7 @@ from ..printable import plain_id, shortened
 from ..probing.seeing import Request, reading_of
 from ..sources import Source
 from ..verdicts import Answer
+from .answering import Answers, holds_one
 from .authorship import Authorship
 from .carrying import Carried, MadeTexts, is_too_short
 from .conversations import Conversations
@@ -26,12 +27,14 @@ from .doubts import (
     NOTHING_COMPARED,
     SAMPLED,
     SHORT_TEXTS,
+    listed,
     named,
     pattern_of,
     told_of_a_failure,
 )
 from .exchanges import Exchange
 from .files import Left
+from .lasting import EVERYTHING
 from .leftovers import Leftover
 from .participation import Participation, unusable
 from .repeated import Repeated
@@ -72,13 +75,13 @@ class Fidelity:
     _answers_with_replies: bool = False
     _authorship: Authorship = field(init=False)
     _repeated: Repeated = field(init=False)
+    _answers: Answers = field(init=False)
     _conversations: Conversations = field(default_factory=Conversations)
-    _first_answer: str = ""
-    _repeats_its_answer: bool = False
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)
         self._authorship = Authorship(self.steady)
+        self._answers = Answers(self.steady)
 
     def begin(
         self,
@@ -104,9 +107,9 @@ class Fidelity:
         self._made.allow_parts(constants)
         self._baseline_said = tuple(_made_in(run, exchanges, answer))
         self._made.note(BASELINE, self._baseline_said, [each.request.text for each in exchanges])
-        self._first_answer = self.steady(answer.text)
+        self._answers.begin(EVERYTHING, answer, exchanges, constants)
         replies = [each.reply for each in exchanges if each.reply]
-        self._answers_with_replies = _holds_one(answer.text, replies)
+        self._answers_with_replies = holds_one(answer.text, replies)
         self._authorship.begin(answer, exchanges, sources, given, constants)
         for reply in replies:
             self.note_reply(BASELINE, reply)
@@ -142,22 +145,30 @@ class Fidelity:
             self.sampled = True
         self.compared = self.compared or bool(self.first.steps)
 
-    def compare_answer(self, run: Participation, answer: Answer) -> None:
-        """Compares the answer of a replay on all sources with the baseline's, where the models replied
-        the same. One that differs after others did not leaves a doubt: what came between has changed it.
+    def compare_answer(
+        self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
+    ) -> None:
+        """Compares the answer of a replay with the first one on the same ``sources``, where the models
+        replied the same.
+
+        One that differs leaves a doubt where answers repeat: what came between has changed it.
         """
-        if self.first is None or not self.first.same_replies(self._course(run)):
-            return
-        text = self.steady(answer.text)
-        if text == self._first_answer:
-            self._repeats_its_answer = True
-        elif self._repeats_its_answer:
-            was, came = (shortened(each, 100) for each in (self._first_answer, text))
-            self.doubt = self.doubt or (
-                f"{NOTHING_COMPARED}on all sources models replied the same after the search as before "
-                f"it, and the answer was {came!r} instead of {was!r}: what replays left has changed it. "
+        is_all = sources == EVERYTHING
+        served = [*(source.text for source in kept), *run.made]
+        changed = self._answers.take(sources, answer, list(run.watch.exchanges), served)
+        if changed is None:
+            self._answers.repeats = self._answers.repeats or is_all
+        elif self._answers.repeats and not self.doubt:
+            self.doubt = (
+                f"{NOTHING_COMPARED}on {EVERYTHING if is_all else listed(kept)} models replied the same "
+                f"after the search as before it, and {changed.told}: what replays left has changed it. "
                 f"{self._ways_out()}. {IGNORE}"
             )
+
+    @property
+    def departs(self) -> bool:
+        """True iff a replay went a way that the baseline did not go, as another run may have caused."""
+        return self._answers.departs
 
     def _check_times(self, run: Participation) -> None:
         """Raises StateShared where a date or an id that differs was remembered.
@@ -283,7 +294,7 @@ class Fidelity:
         Only where the baseline's answer held a reply of its own; a constant of the application is none.
         """
         own = [each.reply for each in exchanges if each.reply]
-        if not self._answers_with_replies or not own or _holds_one(answer.text, own):
+        if not self._answers_with_replies or not own or holds_one(answer.text, own):
             return None
         line = reading_of(answer.text).line
         facts = [reading_of(text).line for text in served]
@@ -421,12 +432,6 @@ def _made_in(run: Participation, exchanges: Iterable[Exchange], answer: Answer |
     yield from run.made
     if answer is not None:
         yield answer.text
-
-
-def _holds_one(answer: str, replies: Iterable[str]) -> bool:
-    line = reading_of(answer).line
-    lines = (reading_of(reply).line for reply in replies)
-    return any(each.strip() and (each in line or line in each) for each in lines)
 
 
 def _may_hold(carried: Carried) -> str:

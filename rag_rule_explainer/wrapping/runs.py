@@ -36,6 +36,7 @@ from .attributes import data_copy
 from .auditing import listen
 from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
+from .contexts import Contexts
 from .copying import described
 from .counting import deciding, has_changed
 from .doubts import BASELINE, REORDERED, named
@@ -91,6 +92,7 @@ class ApplicationRun(Generic[Item]):
         self._conduct: Conduct | None = None
         self._seconds: float | None = None
         self._has_looked = False
+        self._contexts = Contexts()
         self._leftovers = Leftovers(application.root, manner.steady)
         listen()
         self._lasting = Lasting(self._leftovers.before, manner.steady.is_ignored)
@@ -195,7 +197,7 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            with self._joined(self._first):
+            with self._contexts.of_the_baseline(), self._joined(self._first):
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:
@@ -411,7 +413,7 @@ class ApplicationRun(Generic[Item]):
         )
         try:
             # One that is left behind is muted until it ends.
-            with self.muting(), self._looking(), self._joined(run):
+            with self.muting(), self._looking(), self._contexts.as_before(), self._joined(run):
                 yield run
             self._lasting.look(self._holdings, sources)
         except UnusableReply as failed:
@@ -514,10 +516,10 @@ class ApplicationRun(Generic[Item]):
         if fault:
             raise unusable(fault, run.watch, passing=True)
         self._fidelity.check(run, answer, kept)
-        if len(kept) == len(self._conduct.units):
-            self._fidelity.compare_answer(run, answer)
-        else:
+        sources = self._choice(kept)
+        if sources != EVERYTHING:
             self._fidelity.repeat(run, kept)
+        self._fidelity.compare_answer(run, answer, kept, sources)
         leftover = self._leftovers.found_in(run.watch.exchanges, kept, [*run.made, *serving.queries])
         if leftover is not None:
             self._fidelity.take(leftover, kept)
