@@ -162,7 +162,9 @@ def test_an_application_that_is_seen_to_retrieve_nothing(explainer: Any) -> None
     with pytest.raises(NoSourcesCaptured) as told:
         explainer.explain(QUESTION)
     assert str(told.value).startswith("the application answered without a retrieval that could be seen: ")
-    assert "Wrap any other search, or one in a thread of its own, in gate(...)" in str(told.value)
+    assert "Wrap any other search, or one in a thread that began before the run, in gate(...)" in str(
+        told.value
+    )
     assert "with rag_rule_explainer.Explainer" in str(told.value)
 
 

@@ -26,6 +26,10 @@ _MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
 """What stands for parts that may differ from run to run."""
 
 
+_FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
+"""A figure, and one as in "p2" or "3rd"."""
+
+
 class Written(NamedTuple):
     """An answer that is not in the words of models. ``run``: in words; ``sources``: the ids of its own;
     None for the baseline.
@@ -109,6 +113,7 @@ class Authorship:
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
         own = words - self._facts - _words_of(made) - self._cut_off(line)
+        own -= {word for word in own if _FIGURE.fullmatch(word)}
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:

@@ -217,8 +217,8 @@ class LlamaIndexApplication(Application[Found]):
         return (
             "the application answered without a retrieval that could be seen: those of LlamaIndex query "
             "engines, retrievers and vector stores made inside its run are. Wrap any other search, or "
-            "one in a thread of its own, in gate(...) where it is called; or explain your own function "
-            "of (question, sources) with rag_rule_explainer.Explainer"
+            "one in a thread that began before the run, in gate(...) where it is called; or explain your "
+            "own function of (question, sources) with rag_rule_explainer.Explainer"
         )
 
     @override
