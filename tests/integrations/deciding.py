@@ -122,8 +122,18 @@ class Cutting(Measured):
 
     def __call__(self, question: str) -> str:
         found = self.search(question)
-        most = self.most = max(self.most, len(found))
-        return LABELS[asked(self.ask, found if len(found) < most else found[1:])]
+        top = self.most = max(self.most, len(found))
+        return LABELS[asked(self.ask, found if len(found) < top else found[1:])]
+
+
+class Asking(Measured):
+    """Does the same, by a name in a text."""
+
+    def __call__(self, question: str) -> str:
+        found = self.search(question)
+        self.most = max(self.most, len(found))
+        top = getattr(self, "most")  # noqa: B009 -- as users write it
+        return LABELS[asked(self.ask, found if len(found) < top else found[1:])]
 
 
 def measured(search: Search, ask: Ask) -> Answer:
@@ -133,6 +143,11 @@ def measured(search: Search, ask: Ask) -> Answer:
 
 def cutting(search: Search, ask: Ask) -> Answer:
     kept = Cutting(search, ask)
+    return lambda question: kept(question)
+
+
+def asking(search: Search, ask: Ask) -> Answer:
+    kept = Asking(search, ask)
     return lambda question: kept(question)
 
 
@@ -180,6 +195,7 @@ SHAPES = (
     Shape(in_a_thread),
     Shape(measured),
     Shape(cutting, "'most' of Cutting was set in the baseline"),
+    Shape(asking, "'most' of Asking was set in the baseline"),
     Shape(in_words_of_a_hidden_model, f"{DECIDED} 'bad', 'well'"),
     Shape(by_a_hidden_classifier, f"{DECIDED} 'bad', 'fine'"),
     Shape(beside_a_hint, r"ignore=['\\(little is known\\)']"),
