@@ -143,21 +143,23 @@ class Holdings:
             self.complete = False
             return
         for inner, value in entries:
-            if is_opaque(value):
-                continue
-            if isinstance(value, (str, int, float)):
-                held.plain.append((inner, value))
-            elif isinstance(value, ContextVar):
-                self.outer.setdefault(inner, value)
-                # A collection that is its default is shared by all runs.
-                self._waiting.append((cast("ContextVar[Any]", value).get(None), inner, place))
-            elif (position := position_of(value)) is not None:
-                held.plain.append((inner, position))
-            elif _is_looked_into(value):
-                self._waiting.append((value, inner, place))
-            elif inner and value is not None and not held.is_of_model:
-                self.outer.setdefault(inner, value)
-                held.states[inner] = state_of(value)
+            if not is_opaque(value):
+                self._take(held, place, inner, value)
+
+    def _take(self, held: Held, place: int, name: str, value: Any) -> None:
+        if isinstance(value, (str, int, float)):
+            held.plain.append((name, value))
+        elif isinstance(value, ContextVar):
+            self.outer.setdefault(name, value)
+            # A collection that is its default is shared by all runs.
+            self._waiting.append((cast("ContextVar[Any]", value).get(None), name, place))
+        elif (position := position_of(value)) is not None:
+            held.plain.append((name, position))
+        elif _is_looked_into(value):
+            self._waiting.append((value, name, place))
+        elif name and value is not None and not held.is_of_model:
+            self.outer.setdefault(name, value)
+            held.states[name] = state_of(value)
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):

@@ -96,8 +96,8 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Takes what objects of frameworks hold in a replay that is about to begin: what is not kept apart
-        run by run, and is not what the baseline found, the baseline has set."""
+        """Takes what objects of frameworks hold in a replay that is about to begin: what is not kept
+        apart run by run, and is not what the baseline found, the baseline has set."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
@@ -178,16 +178,19 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 def _differ(held: Held) -> bool:
     """Whether a run would find anything else there by now; what was not there yet does not count."""
-    for name, was in held.values.items():
-        if was is None or isinstance(was, (float, list, dict, set)):
-            continue
-        try:
-            now = getattr(held.thing, name)
-        except Exception:  # whatever an object raises that is looked at
-            continue
-        if now is not was and now != was and now is not None:
-            return True
-    return False
+    return any(
+        _has_another(held.thing, name, was)
+        for name, was in held.values.items()
+        if was is not None and not isinstance(was, (float, list, dict, set))
+    )
+
+
+def _has_another(thing: object, name: str, was: object) -> bool:
+    try:
+        now = getattr(thing, name)
+        return now is not None and now is not was and bool(now != was)
+    except Exception:  # whatever an object raises that is looked at
+        return False
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:

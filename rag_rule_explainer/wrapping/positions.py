@@ -43,16 +43,16 @@ def position_of(thing: object) -> Position | None:
 
 
 def state_of(thing: object) -> str:
-    """Returns what tells the state of a queue, a lock, a buffer, a stream in memory or a cache of Python's
-    own; nothing for anything else."""
-    for asked in (_of_a_buffer, _of_a_stream, _by_methods, _by_attributes):
-        try:
-            told = asked(thing)
-        except Exception:  # it may be closed, or gone
-            continue
-        if told:
-            return told
-    return ""
+    """Returns what tells the state of a queue, a lock, a buffer, a stream in memory or a cache of
+    Python's own; nothing for anything else."""
+    return next((told for ask in _WAYS if (told := _asked(ask, thing))), "")
+
+
+def _asked(ask: Callable[[object], str], thing: object) -> str:
+    try:
+        return ask(thing)
+    except Exception:  # it may be closed, or gone
+        return ""
 
 
 def _of_a_buffer(thing: object) -> str:
@@ -96,6 +96,9 @@ def _by_attributes(thing: object) -> str:
         return ""
     held: dict[str, Any] = vars(thing)
     return _digest(sorted((name, repr(value)) for name, value in islice(held.items(), _MOST_ENTRIES)))
+
+
+_WAYS = (_of_a_buffer, _of_a_stream, _by_methods, _by_attributes)
 
 
 def _digest(thing: object) -> str:

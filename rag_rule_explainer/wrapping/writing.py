@@ -9,11 +9,10 @@ import ast
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from inspect import unwrap
 from types import CodeType, FunctionType, MethodType
 
 from .code import kept_by_defaults, tree_of, users_functions
-from .holdings import Holdings, function_in
+from .holdings import Holdings
 
 _CHANGING = frozenset(
     {
@@ -96,8 +95,11 @@ def _is_method(holder: object, function: FunctionType) -> bool:
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
-    defined = (function_in(vars(each).get(function.__name__)) for each in kind.__mro__)
-    return any(unwrap(each) is function for each in defined if callable(each))
+    name = function.__name__
+    return any(
+        name in vars(each) and function.__qualname__ == f"{each.__qualname__}.{name}"
+        for each in kind.__mro__
+    )
 
 
 def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
@@ -106,7 +108,7 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
         return
     code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
-    own = set(locals_of(code)) - {first, *kept_by_defaults(function)}
+    own = set(locals_of(code)) - {first, *kept_by_defaults(function), *_resources(tree)}
     declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):
         for target in _targets(node):
@@ -116,6 +118,13 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
                     yield target, node
             elif root and root not in own:
                 yield target, node
+
+
+def _resources(tree: ast.AST) -> Iterator[str]:
+    """Parameters that a workflow is given the same of in every run."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.annotation and "Resource(" in ast.unparse(node.annotation):
+            yield node.arg
 
 
 def locals_of(code: CodeType) -> Iterator[str]:
