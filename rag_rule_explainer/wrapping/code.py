@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
-from .holdings import Held, Holdings, is_of_user
+from .holdings import Held, Holdings, is_collection, is_of_user
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
@@ -24,3 +24,14 @@ def tree_of(code: CodeType) -> ast.AST | None:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):  # of a lambda, the line may be no statement by itself
         return None
+
+
+def kept_by_defaults(function: FunctionType) -> Iterator[str]:
+    """Yields the parameters that have a collection as default, which all calls share."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    yield from (
+        name
+        for name, value in (*zip(known, defaults, strict=True), *(function.__kwdefaults__ or {}).items())
+        if is_collection(value)
+    )

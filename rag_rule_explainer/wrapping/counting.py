@@ -14,8 +14,9 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from .code import users_functions
-from .holdings import Held, Holdings, changed, is_collection, is_users, names_in
+from .code import kept_by_defaults, users_functions
+from .holdings import Held, Holdings, changed, is_users, names_in
+from .positions import Position
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
@@ -56,7 +57,10 @@ def is_shown(holdings: Holdings, name: str) -> bool:
 
 def is_read(holdings: Holdings, name: str) -> bool:
     """Returns True iff code that a run may call reads what has this name, be it to put it into a text."""
-    return any(_reads(code, name, in_texts=True) for _, code in _running(holdings))
+    shared = (kept_by_defaults(function) for _, function in users_functions(holdings))
+    return any(_reads(code, name, in_texts=True) for _, code in _running(holdings)) or any(
+        name in names for names in shared
+    )
 
 
 def is_named(holdings: Holdings, name: str) -> bool:
@@ -85,24 +89,24 @@ def is_read_by_models(holdings: Holdings, name: str) -> bool:
 def has_changed(before: Holdings, after: Holdings) -> bool:
     """Returns True iff something of the user's holds something else than before that may bear on a run:
     it has no name, or code that a run may call reads that name."""
+    return any(not name or is_read(after, name) for name in set(_changed_names(before, after)))
 
-    def names() -> Iterator[str]:
-        for held, name, _ in changed(before, after, lambda held: _is_the_users(after, held)):
-            yield from (name,) if name else ()
+
+def _changed_names(before: Holdings, after: Holdings) -> Iterator[str]:
+    """The names of what holds something else than before, of the user's or of a model's; an empty one for
+    what has none."""
+    for held, name, _ in changed(before, after, after.is_in_users_or_models):
+        yield from (name,) if name else ()
+        yield from after.names(held)
+    for held in after.all:
+        earlier = before.of(held.thing)
+        if earlier is None or held.is_code:
+            continue
+        if earlier.size != held.size and after.is_in_users_or_models(held):
             yield from after.names(held)
-        for held in after.all:
-            earlier = before.of(held.thing)
-            if earlier is not None and earlier.size != held.size and _is_the_users(after, held):
-                yield from after.names(held)
-
-    return any(not name or is_read(after, name) for name in set(names()))
-
-
-def _is_the_users(holdings: Holdings, held: Held) -> bool:
-    if held.is_code or held.is_users:
-        return not held.is_code
-    owner = next((each for each in holdings.above(held) if not is_collection(each.thing)), None)
-    return is_collection(held.thing) and owner is not None and owner.is_users
+        for name, state in held.states.items():
+            if earlier.states.get(name, state) != state:
+                yield name
 
 
 def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
@@ -131,7 +135,7 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
 
 def _is_flag(value: object) -> bool:
     if isinstance(value, str):
-        return (value.isalpha() and len(value) <= _LONGEST_FLAG) or value.startswith("count(")
+        return isinstance(value, Position) or (value.isalpha() and len(value) <= _LONGEST_FLAG)
     # A larger number is a time or an id.
     return isinstance(value, int) and abs(value) < 1_000_000_000
 
@@ -185,7 +189,7 @@ def _reads(
     as_attribute: bool = False,
 ) -> bool:
     plain = name.removeprefix("len(").removesuffix(")")
-    if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars}:
+    if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars, *_texts_in(code)}:
         return False
     read = _read_in(code.co_filename)
     if read is None:
@@ -196,6 +200,14 @@ def _reads(
         *(read.in_texts.get(name, ()) if in_texts else ()),
     ]
     return any(first <= line <= last for line in lines)
+
+
+def _texts_in(code: CodeType) -> Iterator[str]:
+    for each in code.co_consts:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, CodeType):
+            yield from _texts_in(each)
 
 
 def _last_line(code: CodeType) -> int:
@@ -243,6 +255,10 @@ class _Reading(ast.NodeVisitor):
             inner = node.args[0]
             name = getattr(inner, "attr", "") or getattr(inner, "id", "")
             self.lines.setdefault(f"len({name})", []).append(node.lineno)
+        elif _called(node) in {"getattr", "hasattr"} and len(node.args) > 1:
+            name = getattr(node.args[1], "value", None)
+            if isinstance(name, str):
+                self.lines.setdefault(name, []).append(node.lineno)
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:

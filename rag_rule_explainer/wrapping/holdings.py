@@ -4,14 +4,16 @@ That is what is reachable from it through functions of the user's, objects of th
 frameworks', and collections. Two such looks, before a run and after it, tell what the run left there.
 """
 
-from collections import deque
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, islice
-from types import CodeType, FunctionType, MethodType, ModuleType
+from itertools import islice
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, cast
 
+from .positions import position_of, state_of
 from .reaching import FRAMEWORKS, is_opaque, is_users
 
 _MOST = 3000
@@ -21,6 +23,8 @@ _MOST_INSIDE = 200
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """How the base classes of models are called in the frameworks."""
 _COLLECTIONS = (list, tuple, set, frozenset, deque)
+_NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
+"""Classes of Python's own whose objects are as good as the user's."""
 
 Plain = str | int | float
 
@@ -35,7 +39,8 @@ class Held:
 
     ``plain``: its texts and numbers by name; entries of a collection have none. ``is_code``: it is the
     code of a function, whose texts no run changes. ``size``: of a collection. ``is_of_model``: a model
-    holds it, which keeps books of its own.
+    holds it, which keeps books of its own. ``states``: by name, what tells the state of things that hold
+    nothing by name, such as a queue. ``values``: all that an object of a framework's holds by name.
     """
 
     thing: object
@@ -46,6 +51,8 @@ class Held:
     size: int = 0
     is_of_model: bool = False
     plain: list[tuple[str, Plain]] = field(default_factory=list[tuple[str, Plain]])
+    states: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, object] = field(default_factory=dict[str, object])
 
 
 class Holdings:
@@ -85,14 +92,16 @@ class Holdings:
 
         Not what a model holds, whatever it counts.
         """
-        if held.is_of_model:
-            return False
+        return not held.is_of_model and self.is_in_users_or_models(held)
+
+    def is_in_users_or_models(self, held: Held) -> bool:
+        """Returns the same, also for what a model holds."""
         if held.is_users:
             return True
         if not is_collection(held.thing):
             return False
         owner = next((each for each in self.above(held) if not is_collection(each.thing)), None)
-        return owner is not None and owner.is_users
+        return owner is not None and (owner.is_users or isinstance(owner.thing, (partial, MethodType)))
 
     def names(self, held: Held) -> Iterator[str]:
         """Yields the names of a collection and of those that it is in, as far as they have any."""
@@ -128,20 +137,29 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
+            if type(thing).__module__.startswith(FRAMEWORKS):
+                held.values = dict(entries)
         except Exception:  # whatever an object of the user's raises that is looked at
             self.complete = False
             return
         for inner, value in entries:
-            if is_opaque(value):
-                continue
-            if isinstance(value, (str, int, float)):
-                held.plain.append((inner, value))
-            elif isinstance(value, count):
-                held.plain.append((inner, repr(cast("object", value))))
-            elif _is_looked_into(value):
-                self._waiting.append((value, inner, place))
-            elif inner and value is not None and not held.is_of_model:
-                self.outer.setdefault(inner, value)
+            if not is_opaque(value):
+                self._take(held, place, inner, value)
+
+    def _take(self, held: Held, place: int, name: str, value: Any) -> None:
+        if isinstance(value, (str, int, float)):
+            held.plain.append((name, value))
+        elif isinstance(value, ContextVar):
+            self.outer.setdefault(name, value)
+            # A collection that is its default is shared by all runs.
+            self._waiting.append((cast("ContextVar[Any]", value).get(None), name, place))
+        elif (position := position_of(value)) is not None:
+            held.plain.append((name, position))
+        elif _is_looked_into(value):
+            self._waiting.append((value, name, place))
+        elif name and value is not None and not held.is_of_model:
+            self.outer.setdefault(name, value)
+            held.states[name] = state_of(value)
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):
@@ -152,7 +170,9 @@ class Holdings:
             yield from (("", thing.__self__), ("", thing.__func__))
         elif isinstance(thing, partial):
             whole = cast("partial[Any]", thing)
-            yield from (("", each) for each in (whole.func, *whole.args, *whole.keywords.values()))
+            yield "", whole.func
+            yield from zip(_parameters_of(whole.func), whole.args, strict=False)
+            yield from whole.keywords.items()
         elif isinstance(thing, dict):
             entries = cast("dict[Any, Any]", thing)
             self.complete = self.complete and len(entries) <= _MOST_INSIDE
@@ -176,7 +196,10 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if not is_of_user(function):
         return
     yield function.__name__, function.__code__
-    yield from (("", each) for each in function.__defaults__ or ())
+    yield from vars(function).items()
+    defaults = function.__defaults__ or ()
+    known = _parameters_of(function)
+    yield from zip(known[len(known) - len(defaults) :], defaults, strict=False)
     yield from (function.__kwdefaults__ or {}).items()
     names = set(names_in(function.__code__))
     for name in sorted(names):
@@ -186,6 +209,12 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
                 yield from ((each, vars(value)[each]) for each in sorted(names & vars(value).keys()))
         elif name in function.__globals__:
             yield name, value
+
+
+def _parameters_of(function: Any) -> tuple[str, ...]:
+    """Those that are given by their place; more than there are, where that is not known."""
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * _MOST_INSIDE
 
 
 def names_in(code: CodeType) -> Iterator[str]:
@@ -231,7 +260,9 @@ def function_in(value: Any) -> Any:
 def _is_looked_into(value: object) -> bool:
     if value is None or isinstance(value, (bytes, ModuleType)):
         return False
-    if isinstance(value, (FunctionType, CodeType, MethodType, partial, dict, *_COLLECTIONS)):
+    if isinstance(
+        value, (FunctionType, CodeType, MethodType, partial, dict, *_COLLECTIONS, *_NAMESPACES)
+    ):
         return True
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
@@ -258,7 +289,7 @@ def is_of_user(thing: object) -> bool:
         return is_users(str(thing.__globals__.get("__name__", "")))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
-    return is_users(type(thing).__module__)
+    return isinstance(thing, _NAMESPACES) or is_users(type(thing).__module__)
 
 
 def changed(

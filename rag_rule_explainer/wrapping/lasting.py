@@ -11,11 +11,13 @@ from typing import NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
+from .counting import is_read
 from .files import Left
-from .holdings import Holdings, Plain, is_collection
+from .holdings import Held, Holdings, Plain, changed, is_collection
 from .outside import Outside
 from .statements import Statements
-from .sticking import Sticking, keeps, sticking_in
+from .sticking import Sticking, keeps, place_of, sticking_in
+from .writing import writes_in
 
 _ASKING = frozenset(
     {
@@ -55,13 +57,17 @@ class Lasting:
     def __post_init__(self) -> None:
         self.caches = Caches.among(self.before)
 
-    def begin(self, after: Holdings) -> None:
-        """Takes what the code says, and what is there after the baseline, before the first replay."""
+    def begin(self, after: Holdings, *, is_missed: bool = False) -> None:
+        """Takes what the code says, and what is there after the baseline, before the first replay.
+
+        ``is_missed``: the baseline had been run before the first look, and may have set all of it.
+        """
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
             # What the baseline has filled wholly may never change again.
-            if not each.keyed and _contents(self.before, each.name) != self._start[each.name]:
+            was = _contents(self.before, each.name)
+            if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
         self._by_code = [
             *(
@@ -73,6 +79,7 @@ class Lasting:
                 for name, told in written_in_background(after)
             ),
             *self._of_others(after),
+            *self._unexplained(after),
         ]
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
@@ -86,6 +93,13 @@ class Lasting:
             if each.keyed and now_there.plain.items() >= start.plain.items():
                 self._grown[each.name] = now_there.size - start.size
             elif now_there != start:
+                self._changed.setdefault(each.name, each)
+
+    def look_inside(self) -> None:
+        """Takes what objects of frameworks hold in a replay that is about to begin: what is not kept
+        apart run by run, and is not what the baseline found, the baseline has set."""
+        for each in self._sticking or ():
+            if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
 
     def found(self) -> Left | None:
@@ -121,6 +135,19 @@ class Lasting:
             if each.name in after.outer and each.changes and keeps(after.outer[each.name]):
                 yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
+    def _unexplained(self, after: Holdings) -> Iterator[Left]:
+        """What the baseline has changed and the code reads, though no code is seen to change it."""
+        written = {place_of(each)[0] for each in writes_in(after)}
+        for held, name, value in changed(self.before, after, after.is_in_users):
+            known = self.before.of(held.thing)
+            label = name if not is_collection(held.thing) else held.name
+            was = next((old for known, old in known.plain if known == name), None) if known else None
+            if was is None or type(was) is not type(value) or label in written:
+                continue
+            if is_read(after, label):
+                place = after.named(held, name)
+                yield Left(place, f"the baseline changed {place}, where the next run finds it")
+
     def _of_databases(self) -> list[Left]:
         files = self.outside.files
         statements = Statements.among(
@@ -137,6 +164,33 @@ class Lasting:
         return any(
             _ASKING & set(function.__code__.co_names) for _, function in users_functions(self.before)
         )
+
+
+def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
+    """What objects of frameworks that have this name, or an attribute of this name, hold."""
+    for held in holdings.all:
+        if held.values and (
+            {name, f"_{name}"} & held.values.keys()
+            or any(each.name == name for each in (held, *holdings.above(held)))
+        ):
+            yield held
+
+
+def _differ(held: Held) -> bool:
+    """Whether a run would find anything else there by now; what was not there yet does not count."""
+    return any(
+        _has_another(held.thing, name, was)
+        for name, was in held.values.items()
+        if was is not None and not isinstance(was, (float, list, dict, set))
+    )
+
+
+def _has_another(thing: object, name: str, was: object) -> bool:
+    try:
+        now = getattr(thing, name)
+        return now is not None and now is not was and bool(now != was)
+    except Exception:  # whatever an object raises that is looked at
+        return False
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:

@@ -40,12 +40,16 @@ class Leftover:
 
 @dataclass(slots=True, eq=False)
 class Leftovers:
-    """Finds them. Thread-safe. ``early``: requests of the baseline from before its first retrieval."""
+    """Finds them. Thread-safe. ``early``: requests of the baseline from before its first retrieval.
+
+    ``is_after_the_run``: the baseline had been run before the first look.
+    """
 
     application: object
     steady: Steady
     before: Holdings = field(init=False)
     early: list[str] = field(default_factory=list[str])
+    is_after_the_run: bool = False
     _sources: tuple[Source, ...] = ()
     _marks: Marks | None = None
     _given: tuple[str, ...] = ()
@@ -56,7 +60,6 @@ class Leftovers:
     _constants: list[tuple[tuple[str, ...], bool]] | None = None
     _looked: bool = False
     _records: set[int] | None = None
-    _after_the_run: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -65,7 +68,7 @@ class Leftovers:
     def miss_the_baseline(self) -> None:
         """Notes that the baseline had been run before the first look: what collections held by then may
         have come from it."""
-        self._after_the_run = True
+        self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
         """Takes what the baseline retrieved, and the texts that any run is given."""
@@ -170,7 +173,7 @@ class Leftovers:
         is_known = self._is_an_entry(found)
         if where and not is_known:
             return Leftover(found.mark.text, owners, where)
-        if is_known and not is_new and after.complete and not self._after_the_run:
+        if is_known and not is_new and after.complete and not self.is_after_the_run:
             return None
         return Leftover(found.mark.text, owners)
 
@@ -185,7 +188,7 @@ class Leftovers:
                 if isinstance(value, str)
                 and id(held) not in records
                 and not self._is_of_source(value)
-                and (held.is_code or not (self._after_the_run and self.before.is_in_users(held)))
+                and (held.is_code or not (self.is_after_the_run and self.before.is_in_users(held)))
                 for line in _lines_of(value)
             ]
         return any(_has(line, found, is_part) for line, is_part in self._constants)

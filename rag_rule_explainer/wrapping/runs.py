@@ -383,9 +383,11 @@ class ApplicationRun(Generic[Item]):
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._alone.turn(), self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
-            output = self.application.run(self._copied(), kept)
-        return self._checked(output, kept, run)
+        with self._alone.turn():
+            with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
+                output = self.application.run(self._copied(), kept)
+            # In its turn: what is returned may be an object that all runs share.
+            return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
@@ -393,7 +395,7 @@ class ApplicationRun(Generic[Item]):
             replaying = self._replaying(kept)
             with self._alone.noticing(), replaying as run, self._failing(run), exits_contained():
                 output = await self.application.arun(self._copied(), kept)
-        return self._checked(output, kept, run)
+            return self._checked(output, kept, run)
 
     @contextmanager
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
@@ -414,6 +416,7 @@ class ApplicationRun(Generic[Item]):
         try:
             # One that is left behind is muted until it ends.
             with self.muting(), self._looking(), self._contexts.as_before(), self._joined(run):
+                self._lasting.look_inside()
                 yield run
             self._lasting.look(self._holdings, sources)
         except UnusableReply as failed:
@@ -438,7 +441,7 @@ class ApplicationRun(Generic[Item]):
         self._has_looked = True
         self._held = before = self._holdings()
         self._leftovers.look(before)
-        self._lasting.begin(before)
+        self._lasting.begin(before, is_missed=self._leftovers.is_after_the_run)
         yield
         after = self._holdings()
         self._fidelity.find(first_made(self._leftovers.before, before, after, self._is_harmless))

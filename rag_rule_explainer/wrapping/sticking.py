@@ -99,8 +99,16 @@ def place_of(written: Written) -> Place:
 
 def _place_at(target: ast.expr) -> Place:
     if isinstance(target, ast.Subscript):
+        if _is_a_namespace(target.value) and isinstance(target.slice, ast.Constant):
+            return str(target.slice.value), ""
         return label_of(target.value), _key(target.slice)
     return label_of(target), ""
+
+
+def _is_a_namespace(node: ast.expr) -> bool:
+    """Whether entries of it are attributes or variables: ``vars(self)``, ``globals()``."""
+    label = label_of(node.func) if isinstance(node, ast.Call) else label_of(node)
+    return label in {"vars", "globals", "__dict__"}
 
 
 def _place_of_call(call: ast.Call) -> Place:
@@ -130,7 +138,10 @@ def _sets_anew(written: Written) -> bool:
     if isinstance(target, ast.Subscript) and _key(target.slice) == ANY_KEY:
         return False
     name, _ = place_of(written)
-    is_from_itself = any(label_of(each) == name for each in ast.walk(node.value))
+    is_from_itself = any(
+        label_of(each) == name or (isinstance(each, ast.Constant) and each.value == name)
+        for each in ast.walk(node.value)
+    )
     return not is_from_itself and _is_certain(written) and not _is_read_before(written, name)
 
 

@@ -11,17 +11,21 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
 
-from .code import tree_of, users_functions
-from .holdings import Holdings, function_in
+from .code import kept_by_defaults, tree_of, users_functions
+from .holdings import Holdings
 
 _CHANGING = frozenset(
     {
         *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "remove", "discard"),
         *("pop", "popleft", "popitem", "clear", "put", "put_nowait", "write", "writelines", "execute"),
         *("executemany", "dump", "__setitem__", "__setattr__", "__delitem__", "sort", "reverse"),
-        *("set", "hset", "incr", "rpush", "lpush", "sadd", "upsert"),
+        *("set", "update_prompts", "hset", "incr", "rpush", "lpush", "sadd", "upsert"),
     }
 )
+_HANDING_ON = frozenset(
+    {"type", "vars", "globals", "getattr", "cast", "get", "setdefault", "__getitem__"}
+)
+"""Calls that return what is held elsewhere."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
@@ -66,7 +70,9 @@ def writes_in(holdings: Holdings) -> Iterator[Written]:
     Also where the user's own model does, which keeps books of its own.
     """
     for held, function in users_functions(holdings):
-        holder = None if held.holder is None else holdings.all[held.holder].thing
+        # Around it there may be functions of a decorator's.
+        around = (each.thing for each in holdings.above(held))
+        holder = next((each for each in around if not isinstance(each, FunctionType)), None)
         kind = holder if isinstance(holder, type) else type(holder)
         is_served = bool(_SERVED & {each.__name__ for each in kind.__mro__})
         if is_served or function.__name__ in _MAKING:
@@ -89,8 +95,11 @@ def _is_method(holder: object, function: FunctionType) -> bool:
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
-    defined = (vars(each).get(function.__name__) for each in kind.__mro__)
-    return any(function_in(each) is function for each in defined)
+    name = function.__name__
+    return any(
+        name in vars(each) and function.__qualname__ == f"{each.__qualname__}.{name}"
+        for each in kind.__mro__
+    )
 
 
 def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
@@ -99,7 +108,7 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
         return
     code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
-    own = set(locals_of(code)) - {first}
+    own = set(locals_of(code)) - {first, *kept_by_defaults(function), *_resources(tree)}
     declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):
         for target in _targets(node):
@@ -109,6 +118,13 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
                     yield target, node
             elif root and root not in own:
                 yield target, node
+
+
+def _resources(tree: ast.AST) -> Iterator[str]:
+    """Parameters that a workflow is given the same of in every run."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.annotation and "Resource(" in ast.unparse(node.annotation):
+            yield node.arg
 
 
 def locals_of(code: CodeType) -> Iterator[str]:
@@ -167,9 +183,20 @@ def label_of(node: ast.AST) -> str:
 
 
 def _root(target: ast.expr) -> str:
-    while isinstance(target, (ast.Attribute, ast.Subscript)):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
+    """The variable at which a target begins: of ``type(self).seen["x"]``, self."""
+    while not isinstance(target, ast.Name):
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            target = target.value
+        elif isinstance(target, ast.Call) and label_of(target.func) in _HANDING_ON:
+            if isinstance(target.func, ast.Attribute):
+                target = target.func.value
+            elif target.args:
+                target = target.args[0]
+            else:
+                return target.func.id if isinstance(target.func, ast.Name) else ""
+        else:
+            return ""
+    return target.id
 
 
 def _only_counts(node: ast.AST) -> bool:
