@@ -51,7 +51,8 @@ class Fidelity:
     the replays. ``compared``: whether a replay on all sources was compared with the baseline, and was the
     same. ``reordered``: it was, but for the order of documents. ``sampled``: a reply
     differed, so that what followed it could not all be compared. ``failed``: how a replay on all sources
-    failed, if one did. ``remembered``: a replay on all sources sent its model what the baseline had made.
+    failed, if one did. ``remembered``: a replay on all sources sent its model what the baseline had made;
+    ``missed``: it did not send what the baseline had sent.
     ``doubt``: what was seen in a replay that may have been carried over.
     """
 
@@ -67,6 +68,7 @@ class Fidelity:
     sampled: bool = False
     failed: str = ""
     remembered: bool = False
+    missed: bool = False
     _queries: tuple[str, ...] = ()
     _sources: tuple[str, ...] = ()
     doubt: str = ""
@@ -132,7 +134,7 @@ class Fidelity:
         course = self._course(run)
         found = difference(self.first, course)
         if found is not None:
-            self.remembered = self._holds_what_was_said(found)
+            self.remembered, self.missed = self._holds_what_was_said(found), found.came is None
             raise self._differs(found)
         self._check_times(run)
         if self.first.same_replies(course):

@@ -536,7 +536,7 @@ class ApplicationRun(Generic[Item]):
                 # What is known to differ is what was not served.
                 raise conduct.unseen_needed(self._that_found) from error
             serving = next((each for each in self._first.begun if each.is_alive()), None)
-            if serving is not None:
+            if serving is not None and self._fidelity.missed:
                 raise served_by(serving.name) from error
             raise
 
