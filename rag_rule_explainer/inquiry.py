@@ -231,6 +231,8 @@ class Inquiry:
         await self._compare_once_more()
         await self._end_traces()
         await self._note_the_doubt()
+        # Whose the answers are may have been told only by the replays.
+        await self._note_the_application()
         self._check_the_store()
         return baseline
 
@@ -276,7 +278,8 @@ class Inquiry:
                 for search in self._strands
                 for mask in (*islice(search.verdicts, _FIRST_AGAIN), *_own(search))
             ]
-            masks += [full, *(mask for mask in known if self._is_comparable(fidelity, mask))]
+            # In another order than the first time: what the run before left shows in the next.
+            masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
         elif fidelity.departs:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:_MOST_AGAIN]

@@ -55,11 +55,11 @@ def is_shown(holdings: Holdings, name: str) -> bool:
     return any(_reads(code, name, in_texts=True, decides=False) for _, code in _running(holdings))
 
 
-def is_read(holdings: Holdings, name: str) -> bool:
-    """Returns True iff code that a run may call reads what has this name, be it to put it into a text."""
-    shared = (kept_by_defaults(function) for _, function in users_functions(holdings))
-    return any(_reads(code, name, in_texts=True) for _, code in _running(holdings)) or any(
-        name in names for names in shared
+def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
+    """Returns True iff code that a run may call reads what has this name. ``in_texts``: be it only to put
+    it into a text, where it shows."""
+    return any(_reads(code, name, in_texts=in_texts) for _, code in _running(holdings)) or any(
+        name in kept_by_defaults(function) for _, function in users_functions(holdings)
     )
 
 
@@ -84,29 +84,6 @@ def is_read_by_models(holdings: Holdings, name: str) -> bool:
     return any(
         held.is_of_model and _reads(code, name, in_texts=True) for held, code in _running(holdings)
     )
-
-
-def has_changed(before: Holdings, after: Holdings) -> bool:
-    """Returns True iff something of the user's holds something else than before that may bear on a run:
-    it has no name, or code that a run may call reads that name."""
-    return any(not name or is_read(after, name) for name in set(_changed_names(before, after)))
-
-
-def _changed_names(before: Holdings, after: Holdings) -> Iterator[str]:
-    """The names of what holds something else than before, of the user's or of a model's; an empty one for
-    what has none."""
-    for held, name, _ in changed(before, after, after.is_in_users_or_models):
-        yield from (name,) if name else ()
-        yield from after.names(held)
-    for held in after.all:
-        earlier = before.of(held.thing)
-        if earlier is None or held.is_code:
-            continue
-        if earlier.size != held.size and after.is_in_users_or_models(held):
-            yield from after.names(held)
-        for name, state in held.states.items():
-            if earlier.states.get(name, state) != state:
-                yield name
 
 
 def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:

@@ -150,7 +150,7 @@ class Holdings:
         if isinstance(value, (str, int, float)):
             held.plain.append((name, value))
         elif isinstance(value, ContextVar):
-            self.outer.setdefault(name, value)
+            self.outer.setdefault(name, cast("object", value))
             # A collection that is its default is shared by all runs.
             self._waiting.append((cast("ContextVar[Any]", value).get(None), name, place))
         elif (position := position_of(value)) is not None:

@@ -144,7 +144,7 @@ class Lasting:
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            if is_read(after, label):
+            if is_read(after, label, in_texts=False):
                 place = after.named(held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
 

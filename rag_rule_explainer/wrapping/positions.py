@@ -33,7 +33,7 @@ def position_of(thing: object) -> Position | None:
     if not isinstance(thing, Iterator) or kind.__module__ not in {"builtins", "itertools"}:
         return None
     if "__repr__" in vars(kind):
-        return Position(repr(thing))
+        return Position(repr(cast("object", thing)))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

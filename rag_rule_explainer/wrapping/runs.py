@@ -38,7 +38,7 @@ from .bounds import Bound, Extent, ReplayEnded, seconds_for
 from .cases import Case, Manner
 from .contexts import Contexts
 from .copying import described
-from .counting import deciding, has_changed
+from .counting import deciding
 from .doubts import BASELINE, REORDERED, named
 from .exiting import exits_contained
 from .fidelity import Fidelity
@@ -58,6 +58,7 @@ from .participation import (
     unusable,
     with_spent,
 )
+from .remaining import has_changed, told_of_what_remains
 from .retrieved import Retrieved
 from .state import State
 from .stopping import Stopping
@@ -337,6 +338,9 @@ class ApplicationRun(Generic[Item]):
             yield REORDERED
         if self._alone.written:
             yield f"replays were made one at a time, as {self._alone.written}, which they share"
+        if self._held is not None:
+            remains = told_of_what_remains(self._held, self._holdings(), self._fidelity.unchecked)
+            yield from (remains,) if remains else ()
 
     def _conduct_for(self, captured: Captured[Item]) -> Conduct:
         conduct = Conduct.of(

@@ -6,6 +6,7 @@ shared, and calls that change a collection or a file. What only counts calls is 
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -109,6 +110,7 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
     code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
     own = set(locals_of(code)) - {first, *kept_by_defaults(function), *_resources(tree)}
+    own -= set(_aliases(tree, own))
     declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):
         for target in _targets(node):
@@ -118,6 +120,21 @@ def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.ex
                     yield target, node
             elif root and root not in own:
                 yield target, node
+
+
+def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
+    """Variables of a function that are nothing but other names of what runs share."""
+    made = defaultdict[str, list[ast.expr]](list)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in (part for each in targets for part in _parts(each)):
+                if isinstance(target, ast.Name):
+                    made[target.id].append(node.value)
+    for name in own & made.keys():
+        roots = [_root(value) for value in made[name]]
+        if all(root and root not in own for root in roots):
+            yield name
 
 
 def _resources(tree: ast.AST) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rag_rule_explainer import Explanation
 from tests.integrations.known import TEXTS, Rules, omission, retention
-from tests.integrations.leaving import afterwards, inside, outside
+from tests.integrations.leaving import afterwards, hidden, inside, outside
 from tests.integrations.leaving.parts import KEY, Leaving, said
 from tests.integrations.spoilt import subsets
 
@@ -23,11 +23,12 @@ class Shape:
 
 
 CHANGED = "on all sources models replied the same after the search as before it"
+CHANGED_ON_SOME = "models replied the same after the search as before it"
 SHAPES = (
     Shape(afterwards.a_breaker_that_counts, CHANGED),
     Shape(afterwards.set_by_a_helper, CHANGED),
     Shape(afterwards.set_by_another_name, CHANGED),
-    Shape(afterwards.set_on_its_class, CHANGED),
+    Shape(afterwards.set_on_its_class, "type(self).thin, where the next run finds it"),
     Shape(afterwards.filled_by_the_first_run, "self.alert, where the next run finds it"),
     Shape(outside.in_the_environment),
     Shape(outside.by_putenv),
@@ -60,6 +61,20 @@ SHAPES = (
     Shape(inside.in_a_task, "state['mode'] in a thread or task that nobody waits for"),
     Shape(inside.by_an_executor),
     Shape(inside.by_a_hidden_model_at_times, "models whose requests are seen replied the same"),
+    Shape(hidden.in_a_context_variable),
+    Shape(hidden.in_the_default_of_a_context_variable, CHANGED),
+    Shape(hidden.in_a_default, "writes memo['mode'], where the next run finds it"),
+    Shape(hidden.on_a_function, "writes known.most, where the next run finds it"),
+    Shape(hidden.in_a_generator, "the baseline changed 'highest'"),
+    Shape(hidden.in_an_iterator, "the baseline changed 'modes'"),
+    Shape(hidden.in_a_namespace, "'alert' of SimpleNamespace was set in the baseline"),
+    Shape(hidden.on_its_class_by_the_first_run, "type(self).alert, where the next run finds it"),
+    Shape(hidden.in_a_queue, CHANGED),
+    Shape(hidden.in_what_a_cache_knows, CHANGED),
+    Shape(hidden.in_the_order_of_a_dict, CHANGED_ON_SOME),
+    Shape(hidden.on_a_module, CHANGED),
+    Shape(hidden.in_a_partial, CHANGED),
+    Shape(hidden.before_an_early_return, CHANGED_ON_SOME),
 )
 
 

@@ -5,6 +5,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from itertools import count
 from typing import Any
 
@@ -415,16 +416,15 @@ def test_the_attached_form_leaves_what_one_run_leaves(build: Callable[[], Built]
     "build", [simple_chat_store, service_chat_store, buffered, summary_indexed, documents]
 )
 def test_other_traffic_goes_to_the_real_one(build: Callable[[], Built]) -> None:
-    """A thread that takes part in nothing writes in the middle of each run, and is seen by none."""
+    """A context that takes part in nothing writes in the middle of each run, and is seen by none."""
     application, thing = build()
     ordinary, runs = application.turn, count(1)
     with ThreadPoolExecutor(1) as elsewhere:
-        # Started before anything is explained, it knows of no run.
         elsewhere.submit(write, thing, "0").result()
 
         def turn(question: str, answer: Callable[[str], str]) -> str:
             reply = ordinary(question, answer)
-            elsewhere.submit(write, thing, str(next(runs))).result()
+            elsewhere.submit(Context().run, write, thing, str(next(runs))).result()
             return reply
 
         application.turn = turn
