@@ -199,8 +199,10 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     yield from vars(function).items()
     defaults = function.__defaults__ or ()
     known = _parameters_of(function)
-    yield from zip(known[len(known) - len(defaults) :], defaults, strict=False)
-    yield from (function.__kwdefaults__ or {}).items()
+    named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
+    for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
+        # Nothing else can a call change, and it is not what else has that name.
+        yield (name if is_collection(value) else ""), value
     names = set(names_in(function.__code__))
     for name in sorted(names):
         value = function.__globals__.get(name)
