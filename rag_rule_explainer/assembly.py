@@ -36,6 +36,15 @@ from .strands import MOST_PROBES, Strand
 from .verdicts import Verdict
 from .version import __version__
 
+CONSTANT = (
+    "the condition comes out the same whatever is retrieved, so no source decides about it: ask about "
+    "something else, or see whether the model goes by what it is shown at all"
+)
+ONE_SOURCE = (
+    "one source was retrieved, so rules can only say whether the answer depends on it: let the retriever "
+    "return more, such as by a larger k, to see which of several it depends on"
+)
+
 
 @dataclass(slots=True, repr=False)
 class Assembly:
@@ -97,6 +106,7 @@ class Assembly:
                 *self.notes,
                 *self._tied(),
                 *self._why_no_rules(accounts),
+                *self._why_little(rules),
                 *self._remarks(),
             ),
             versions={
@@ -191,6 +201,13 @@ class Assembly:
                 opposite = negation_of(account.strand.judging.predicate)
                 kind = search.kind.value
                 yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
+
+    def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
+        """What to do where rules can say little."""
+        if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
+            yield CONSTANT
+        elif len(self.sources) == 1:
+            yield ONE_SOURCE
 
     def _counts(self) -> Counts:
         bill = self.bill

@@ -204,6 +204,13 @@ def test_the_empty_rule_holds_always() -> None:
     )
     assert explanation.omission_rules == ()
     assert explanation.counterfactuals == ()
+    assert "no source decides about it: ask about something else" in explanation.notes[-1]
+
+
+def test_of_one_source_is_said_how_little_rules_can_say() -> None:
+    explanation = Explainer(answering(({"D1"}, "yes"))).explain("?", sources(1))
+    assert [rule.sources for rule in explanation.rules] == [("D1",), ("D1",)]
+    assert "let the retriever return more" in explanation.notes[-1]
 
 
 def test_one_condition_for_both_kinds_marks_absolute_and_relative() -> None:

@@ -71,14 +71,6 @@ def is_named(holdings: Holdings, name: str) -> bool:
     return any(named.search(text) for code in codes for text in _texts_in(code))
 
 
-def _texts_in(code: CodeType) -> Iterator[str]:
-    for each in code.co_consts:
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, CodeType):
-            yield from _texts_in(each)
-
-
 def is_read_by_models(holdings: Holdings, name: str) -> bool:
     """Returns True iff code of models of the user's own reads what has this name."""
     return any(
