@@ -62,6 +62,7 @@ SHAPES = (
     Shape(inside.by_an_executor),
     Shape(inside.by_a_hidden_model_at_times, "was answered in words that no model replied"),
     Shape(hidden.in_a_context_variable),
+    Shape(hidden.named_in_a_context_variable),
     Shape(hidden.in_the_default_of_a_context_variable, CHANGED),
     Shape(hidden.in_a_default, "writes memo['mode'], where the next run finds it"),
     Shape(hidden.on_a_function, "writes known.most, where the next run finds it"),
