@@ -137,7 +137,7 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
-            if type(thing).__module__.startswith(FRAMEWORKS):
+            if _is_frameworks(thing):
                 held.values = dict(entries)
         except Exception:  # whatever an object of the user's raises that is looked at
             self.complete = False
@@ -196,7 +196,8 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if not is_of_user(function):
         return
     yield function.__name__, function.__code__
-    yield from vars(function).items()
+    # Not what a decorator of a framework's notes there.
+    yield from ((name, value) for name, value in vars(function).items() if not _is_frameworks(value))
     defaults = function.__defaults__ or ()
     known = _parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
@@ -272,6 +273,10 @@ def _is_looked_into(value: object) -> bool:
     if "__wrapped__" in _attributes_of(value):  # by functools, such as a cache around a function
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)
+
+
+def _is_frameworks(thing: object) -> bool:
+    return type(thing).__module__.startswith(FRAMEWORKS)
 
 
 def _is_model(thing: object) -> bool:

@@ -4,9 +4,10 @@ Models are sent nothing of it, and every run on all sources may find the same, s
 requests tells.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .background import written_in_background
 from .caching import Caches
@@ -16,7 +17,7 @@ from .files import Left
 from .holdings import Held, Holdings, Plain, changed, is_collection
 from .outside import Outside
 from .statements import Statements
-from .sticking import Sticking, keeps, place_of, sticking_in
+from .sticking import Sticking, keeps, place_of, set_at_times, sticking_in
 from .writing import writes_in
 
 _ASKING = frozenset(
@@ -57,10 +58,13 @@ class Lasting:
     def __post_init__(self) -> None:
         self.caches = Caches.among(self.before)
 
-    def begin(self, after: Holdings, *, is_missed: bool = False) -> None:
+    def begin(
+        self, after: Holdings, variables: Collection[ContextVar[Any]] = (), *, is_missed: bool = False
+    ) -> None:
         """Takes what the code says, and what is there after the baseline, before the first replay.
 
-        ``is_missed``: the baseline had been run before the first look, and may have set all of it.
+        ``variables``: those of the context that replays find as the baseline left them. ``is_missed``:
+        the baseline had been run before the first look, and may have set all of it.
         """
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
@@ -80,6 +84,10 @@ class Lasting:
             ),
             *self._of_others(after),
             *self._unexplained(after),
+            *(
+                Left(place_of(each)[0], f"{each.told}, where the next run finds it")
+                for each in set_at_times(after, variables)
+            ),
         ]
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:

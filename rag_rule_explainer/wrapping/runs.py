@@ -445,7 +445,8 @@ class ApplicationRun(Generic[Item]):
         self._has_looked = True
         self._held = before = self._holdings()
         self._leftovers.look(before)
-        self._lasting.begin(before, is_missed=self._leftovers.is_after_the_run)
+        is_missed = self._leftovers.is_after_the_run
+        self._lasting.begin(before, self._contexts.kept, is_missed=is_missed)
         yield
         after = self._holdings()
         self._fidelity.find(first_made(self._leftovers.before, before, after, self._is_harmless))

@@ -6,8 +6,10 @@ code sets the same thing whatever happens, as ``self.mode = grade(documents)`` o
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from .code import tree_of, users_functions
 from .counting import is_read, is_read_by_models
@@ -67,6 +69,17 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
     for each in found.values():
         each.keyed = each.keyed and _is_asked_by_key(holdings, each.name)
     return list(found.values())
+
+
+def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> Iterator[Written]:
+    """Yields where code sets one of these variables of the context, but not in every run before it asks
+    for it."""
+    for each in writes_in(holdings, variables):
+        name = place_of(each)[0]
+        if holdings.outer.get(name) in variables and (
+            not _is_certain(each) or _is_read_before(each, name)
+        ):
+            yield each
 
 
 def _surely_changes(written: Written) -> bool:

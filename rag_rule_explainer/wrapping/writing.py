@@ -7,7 +7,7 @@ shared, and calls that change a collection or a file. What only counts calls is 
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
@@ -65,10 +65,11 @@ def written_by(holdings: Holdings) -> str:
     return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
 
 
-def writes_in(holdings: Holdings) -> Iterator[Written]:
+def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[Written]:
     """Yields where the user's code writes to what runs share, but for what only counts calls.
 
-    Also where the user's own model does, which keeps books of its own.
+    Also where the user's own model does, which keeps books of its own. ``shared``: variables of the
+    context that are not each run's own.
     """
     for held, function in users_functions(holdings):
         # Around it there may be functions of a decorator's.
@@ -81,14 +82,15 @@ def writes_in(holdings: Holdings) -> Iterator[Written]:
         for target, node in _writes(function, is_method=_is_method(holder, function)):
             written = Written(named(function), function.__code__, target, node, held.is_of_model)
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
-                isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node)
+                isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node, shared)
             ):
                 yield written
 
 
-def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute) -> bool:
+def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
     """Whether what is changed is a variable of the context, of which every run has one."""
-    return isinstance(holdings.outer.get(label_of(changing.value)), ContextVar)
+    variable = holdings.outer.get(label_of(changing.value))
+    return isinstance(variable, ContextVar) and variable not in shared
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:

@@ -47,6 +47,23 @@ def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> 
     check(shape, explainer_of(shape.build).explain("why?"))
 
 
+def test_what_replays_leave_on_the_users_objects_is_said() -> None:
+    seen, calls = list[str](), {"all": 0}
+    retriever, model = Counting(documents=facts("abd")), Telling()
+
+    def answer(question: str) -> str:
+        found = retriever.invoke(question)
+        seen.append(question)
+        calls["all"] += 1
+        return model.invoke(joined(found) or "nothing").text
+
+    explanation = RuleExplainer(RunnableLambda(answer), predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"proved"}
+    left = next(each for each in explanation.notes if each.startswith("replays have changed"))
+    assert "'seen', which answer() uses" in left
+    assert "'calls', which answer() uses" in left
+
+
 def test_the_environment_is_left_as_the_users_own_run_left_it() -> None:
     explanation = explainer_of(outside.once_in_the_environment).explain("why?")
     assert retention(explanation) == sets("ab", "ad", "bd")

@@ -25,6 +25,31 @@ def in_a_context_variable(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def in_a_context_variable_of_no_default(search: Search, ask: Ask) -> Answer:
+    """It cannot be set back to nothing."""
+    mode: ContextVar[str] = ContextVar("mode")
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if len(found) > 1:
+            mode.set("Warn")
+        return written(ask, mode.get("Calm"), found)
+
+    return answer
+
+
+def named_in_a_context_variable(search: Search, ask: Ask) -> Answer:
+    """Nothing is left, as every run sets it."""
+    mode: ContextVar[str] = ContextVar("mode")
+
+    def answer(question: str) -> str:
+        found = search(question)
+        mode.set(mode_of(found))
+        return written(ask, mode.get(), found)
+
+    return answer
+
+
 def in_the_default_of_a_context_variable(search: Search, ask: Ask) -> Answer:
     thin = ContextVar("thin", default=list[str]())  # noqa: B039 -- as users write it
 

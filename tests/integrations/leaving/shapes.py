@@ -22,8 +22,7 @@ class Shape:
         return self.build.__name__
 
 
-CHANGED = "on all sources models replied the same after the search as before it"
-CHANGED_ON_SOME = "models replied the same after the search as before it"
+CHANGED = "models replied the same after the search as before it"
 SHAPES = (
     Shape(afterwards.a_breaker_that_counts, CHANGED),
     Shape(afterwards.set_by_a_helper, CHANGED),
@@ -62,6 +61,7 @@ SHAPES = (
     Shape(inside.by_an_executor),
     Shape(inside.by_a_hidden_model_at_times, "models whose requests are seen replied the same"),
     Shape(hidden.in_a_context_variable),
+    Shape(hidden.named_in_a_context_variable),
     Shape(hidden.in_the_default_of_a_context_variable, CHANGED),
     Shape(hidden.in_a_default, "writes memo['mode'], where the next run finds it"),
     Shape(hidden.on_a_function, "writes known.most, where the next run finds it"),
@@ -71,10 +71,10 @@ SHAPES = (
     Shape(hidden.on_its_class_by_the_first_run, "type(self).alert, where the next run finds it"),
     Shape(hidden.in_a_queue, CHANGED),
     Shape(hidden.in_what_a_cache_knows, CHANGED),
-    Shape(hidden.in_the_order_of_a_dict, CHANGED_ON_SOME),
+    Shape(hidden.in_the_order_of_a_dict, CHANGED),
     Shape(hidden.on_a_module, CHANGED),
     Shape(hidden.in_a_partial, CHANGED),
-    Shape(hidden.before_an_early_return, CHANGED_ON_SOME),
+    Shape(hidden.before_an_early_return, CHANGED),
 )
 
 

@@ -3,15 +3,19 @@
 import asyncio
 import sys
 from collections.abc import Generator
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from llama_index.core import Settings
 from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow.resource import Resource
 from llama_index_rag_rule_explainer import RuleExplainer
 from pydantic import Field
 from typing_extensions import override
 
 from tests.integrations.known import BAD, retention
+from tests.integrations.leaving import hidden
 from tests.integrations.leaving.parts import Leaving, cleared, mode_of, said
 from tests.integrations.leaving.shapes import SHAPES, Shape, check
 from tests.integrations.llama_index.engines import engine_of, retriever_of
@@ -95,6 +99,86 @@ def test_a_replay_that_ends_the_process_ends_itself_alone() -> None:
     explanation = asyncio.run(RuleExplainer(gathered, predicate=BAD, miner="exact").aexplain("why?"))
     assert [len(probe.kept) for probe in explanation.probes if probe.error] == [1, 1, 1]
     assert frozenset("bd") in retention(explanation)
+
+
+def test_a_context_variable_that_cannot_be_set_back_leaves_claims_unverified() -> None:
+    """LangChain calls a function in a context of its own."""
+    build = hidden.in_a_context_variable_of_no_default
+    check(Shape(build, "mode.set, where the next run finds it"), explainer_of(build).explain("why?"))
+
+
+def swapping_its_model(found: Any, retriever: Any) -> Any:
+    calm, warning = Telling(says=lambda _: "good news"), Telling(says=lambda _: "bad news")
+    Settings.llm = calm
+
+    def answer(question: str) -> str:
+        documents = found(retriever, question)
+        if len(documents) > 1:
+            Settings.llm = warning
+        return Settings.llm.complete("\n".join(documents)).text
+
+    return answer
+
+
+def asking_for_more(found: Any, retriever: Any) -> Any:
+    model = Telling(says=lambda prompt: "bad news" if "of 9" in prompt else "good news")
+    retriever.similarity_top_k = 3
+
+    def answer(question: str) -> str:
+        documents = found(retriever, question)
+        if len(documents) > 1:
+            retriever.similarity_top_k = 9
+        return model.complete(f"of {retriever.similarity_top_k}\n" + "\n".join(documents)).text
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("build", "told"),
+    [(swapping_its_model, "writes Settings.llm"), (asking_for_more, "writes retriever.similarity_top_k")],
+)
+def test_what_a_run_sets_on_an_object_of_the_framework_leaves_claims_unverified(
+    build: Any, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Settings, "_llm", None)
+    answer = build(
+        lambda retriever, question: [n.text for n in retriever.retrieve(question)], retriever_of()
+    )
+    explanation = RuleExplainer(answer, predicate=BAD, miner="exact").explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+    assert told in explanation.warnings[0]
+
+
+def texts(found: Any) -> list[str]:
+    return [each.text for each in found]
+
+
+class Notebook:
+    def __init__(self) -> None:
+        self.pages = set[str]()
+
+
+class Noting(Workflow):
+    """Counts what it has noted in a resource, of which a workflow has one for all its runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.retriever, self.model = retriever_of(), Telling(says=said)
+
+    @step
+    async def answer(
+        self, event: StartEvent, notebook: Annotated[Notebook, Resource(Notebook)]
+    ) -> StopEvent:
+        found = [each.text for each in await self.retriever.aretrieve(event.query)]
+        notebook.pages.update(found)
+        prompt = f"{mode_of(list(notebook.pages))} the reader.\n" + "\n".join(found)
+        return StopEvent(str(await self.model.acomplete(prompt)))
+
+
+def test_a_resource_of_a_workflow_that_remembers_leaves_claims_unverified() -> None:
+    explanation = asyncio.run(RuleExplainer(Noting(), predicate=BAD, miner="exact").aexplain("why?"))
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+    assert "writes notebook.pages.update" in explanation.warnings[0]
 
 
 class Styled(CustomQueryEngine):
