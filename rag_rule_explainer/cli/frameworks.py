@@ -44,12 +44,13 @@ class Integration:
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
         try:
-            return self._package.RuleExplainer(application, **parameters)
-        except TypeError as error:
+            self._package.RuleExplainer(application)
+        except (InvalidInput, TypeError) as error:
             raise InvalidInput(
                 f"--app {name} is of type {type(application).__name__}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"
             ) from error
+        return self._package.RuleExplainer(application, **parameters)
 
     def question_in(self, given: Any) -> str:
         """The question in an input."""
