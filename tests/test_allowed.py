@@ -332,7 +332,7 @@ def test_what_a_rule_explainer_is_asked_with(package: Any, name: str, taken: str
 def test_a_parameter_of_a_gate_or_a_handler(package: Any) -> None:
     explainer = package.RuleExplainer(APPLICATIONS[package])
     for name in ("items_of", "text_of", "item_of"):
-        assert_refused(field_of(package.gate, name, search=lambda _query: []), "None")
+        assert_refused(field_of(package.gate, name, search=replay), "None")
     assert_refused(package.RuleExplanationHandler, "")
     assert_refused(field_of(package.RuleExplanationHandler, "auto", explainer=explainer), BOOLS)
     assert_refused(field_of(package.RuleExplanationHandler, "keep", explainer=explainer), "1 huge")

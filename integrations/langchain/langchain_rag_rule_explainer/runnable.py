@@ -519,7 +519,7 @@ def _runnable(application: Any) -> Runnable[Any, Any]:
         coerced = coerce_to_runnable(application)
     if coerced is None or application == {}:
         raise InvalidInput(
-            f"the application is {told(application)}, which answers no questions; pass a Runnable such as "
+            f"the application is {told(application)}, which answers no questions; pass a Runnable, as "
             "a chain, a graph or an agent, or a function of one question"
         )
     return coerced
