@@ -263,9 +263,10 @@ class Explainer:
         chosen = self.replay if replay is None else _checked_replay(replay)
         if chosen is None:
             raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
+        # An application that ran had an input, whatever its question is.
+        _check_question(question, may_be_empty=isinstance(baseline, Baseline))
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(logged_answer(baseline), logged=True)
-        _check_question(question)
         settings = self.settings
         source_set = SourceSet.of(sources, pinned, settings.tied_from)
         if rule is None:
@@ -290,10 +291,10 @@ class Explainer:
         )
 
 
-def _check_question(question: object) -> None:
+def _check_question(question: object, *, may_be_empty: bool = False) -> None:
     if not isinstance(question, str):
         raise InvalidInput(f"the question is {type(question).__name__}; give a str")
-    if not question.strip():
+    if not (may_be_empty or question.strip()):
         raise InvalidInput("the question is empty; give the one that the answer is to")
 
 

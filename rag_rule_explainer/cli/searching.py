@@ -152,8 +152,7 @@ class Spending:
         """``free``: replays cost nothing. Raises InvalidInput."""
         # Then there is no cap below the most that there can be.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
-        if self.max_cost is not None and not self.price:
-            raise InvalidInput(f"--max-cost needs prices: nobody knows what tokens cost; {_GIVE_PRICES}")
+        check_priced(self.max_cost, self.price)
         return {
             "limits": Limits(cap, self.max_tokens, self.max_cost, self.max_seconds),
             "prices": parsed_prices(self.price),
@@ -224,6 +223,12 @@ _GIVE_PRICES = (
     "give those of a million tokens in and out with --price, such as --price gpt-4o-mini=0.15,0.6, or "
     "--price '*=0.15,0.6' for any model"
 )
+
+
+def check_priced(cost: float | None, prices: list[str] | None) -> None:
+    """Raises InvalidInput for a cap on cost where nobody knows what tokens cost."""
+    if cost is not None and not prices:
+        raise InvalidInput(f"--max-cost needs the price of tokens; {_GIVE_PRICES}")
 
 
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
