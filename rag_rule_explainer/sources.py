@@ -234,6 +234,13 @@ class SourceSet:
         return iter(self.sources)
 
 
+def no_source(name: str, ids: Sequence[str]) -> str:
+    """Returns what is said of an id that no source has: the nearest of them, then all, but not too
+    many."""
+    shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
+    return f"{name!r}, which is no source; {did_you_mean(name, ids)}the sources are {shown}"
+
+
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
     """The ids that a rule names. Raises InvalidInput for what are none."""
     if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, InvalidInput, Source, condition, contains, same_answer
+from rag_rule_explainer import (
+    Explainer,
+    InvalidInput,
+    Source,
+    cites,
+    condition,
+    contains,
+    same_answer,
+)
 from rag_rule_explainer.errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse
 from rag_rule_explainer.predicates import Predicate
 from rag_rule_explainer.report import as_text
@@ -129,6 +137,14 @@ def test_votes_are_named_where_the_wording_is_not_the_trouble() -> None:
     assert "'thirty'. Put several answers to the vote with noise=Noise(samples=9)" in told(contains("20"))
     assert "Judge what matters instead of the wording" in told(same_answer())
     assert "--samples 9" in told(same_answer())
+
+
+def test_a_condition_on_a_source_that_there_is_none_of() -> None:
+    said = "the condition names 'aa', which is no source; did you mean 'a'? the sources are 'a', 'b', 'c'"
+    explanation = Explainer(Days(), predicate=~cites("aa") & contains("20")).explain("How many?", SOURCES)
+    assert explanation.warnings == (said,)
+    with pytest.raises(ConditionFalse, match=re.escape(said)):
+        Explainer(Days(), cites("aa"), false_condition="error").explain("How many?", SOURCES)
 
 
 CASE_FOR_TEXT: list[Callable[[Any], Any]] = [

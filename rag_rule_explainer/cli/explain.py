@@ -16,7 +16,6 @@ from ..errors import BaselineFailed, ConditionFalse, InvalidInput
 from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
-from ..naming import did_you_mean
 from ..predicates import Judge, Predicate
 from ..predicates.inside import sources_named_in
 from ..printable import amount
@@ -24,7 +23,7 @@ from ..probing.retries import Retries
 from ..report import lines
 from ..rules import RuleKind
 from ..settings import Settings
-from ..sources import Source, SourceSet
+from ..sources import Source, SourceSet, no_source
 from .applications import application_explainer, application_input, load_application
 from .conditions import parsed
 from .frameworks import Integration
@@ -234,10 +233,7 @@ def _check_named(predicates: Predicates, sources: SourceSet) -> None:
     """Raises InvalidInput for a condition on a source that there is none of."""
     for name in (name for each in predicates for name in sources_named_in(each)):
         if name not in sources.ids:
-            raise InvalidInput(
-                f"the condition names {name!r}, which is no source; {did_you_mean(name, sources.ids)}"
-                f"the sources are {', '.join(map(repr, sources.ids[:20]))}{', …' * (len(sources) > 20)}"
-            )
+            raise InvalidInput(f"the condition names {no_source(name, sources.ids)}")
 
 
 def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
