@@ -198,11 +198,11 @@ def two_parameters(_question: str, _answer: str) -> bool:
 def test_a_function_of_anything_but_one_case_is_told_before_anything_is_paid(
     function: Callable[..., bool],
 ) -> None:
-    for make in (condition, lambda given: Explainer(Days(), predicate=given)):
-        with pytest.raises(
-            InvalidInput, match=rf"{function.__name__}, which cannot be called with one Case"
-        ):
-            make(function)
+    said = rf"{function.__name__}, which cannot be called with one Case"
+    with pytest.raises(InvalidInput, match=said):
+        condition(function)
+    with pytest.raises(InvalidInput, match=said):
+        Explainer(Days(), predicate=function)
 
 
 def test_a_replay_of_another_shape_is_told_before_anything_is_asked() -> None:
