@@ -1,7 +1,7 @@
 """What is asked about, and in what manner applications are recorded and replayed."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast, get_args
 
@@ -131,6 +131,8 @@ def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
     return checked_list("pinned", pinned, "ids")
 
 
-def documents_in(name: str, given: Sequence[Any]) -> Sequence[Any]:
-    """The documents a caller brings. Raises InvalidInput for what is no list of them."""
-    return checked_list(name, given, "documents, or of their texts")
+def documents_in(name: str, given: Any) -> Sequence[Any]:
+    """The documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"{name} is {told(given)}; give a list of documents, or of their texts")
+    return cast("Sequence[Any]", given)
