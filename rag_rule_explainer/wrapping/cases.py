@@ -133,6 +133,8 @@ def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
 
 def documents_in(name: str, given: Any) -> Sequence[Any]:
     """The documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
-    if not isinstance(given, Iterable):
-        raise InvalidInput(f"{name} is {told(given)}; give a list of documents, or of their texts")
+    if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
+        raise InvalidInput(
+            f"{name} is {told(cast('object', given))}; give a list of documents, or of their texts"
+        )
     return cast("Sequence[Any]", given)
