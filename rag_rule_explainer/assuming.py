@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, isfinite
 
+from .allowed import checked_function
 from .errors import InvalidInput
 
 _CHARACTERS_PER_TOKEN = 4
@@ -42,7 +43,7 @@ class Assuming:
     whose price is taken; may be left out where the table has one price only. ``count_tokens``: of a text;
     by default, a rough guess that is right within a fifth for English.
 
-    Raises InvalidInput for what is no number, or below 0.
+    Raises InvalidInput for what is no number, or below 0, and for a model without a name.
     """
 
     answer_tokens: int = 150
@@ -56,3 +57,8 @@ class Assuming:
             raise InvalidInput(f"answer_tokens is {tokens!r}; give a whole number, 0 or more")
         if type(seconds) not in {int, float} or not isfinite(seconds) or seconds < 0:
             raise InvalidInput(f"seconds_per_replay is {seconds!r}; give a number, 0 or more")
+        if self.model is not None and not (isinstance(self.model, str) and self.model.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"model is {self.model!r}; give the name that its price has, or None")
+        checked_function(
+            "count_tokens", self.count_tokens, "a function from a text to a number of tokens"
+        )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
+from .allowed import checked_flag, checked_function, named, takes
 from .assuming import Assuming, RunShape
 from .choosing import choose, choose_to_verify
 from .display import as_progress
@@ -16,7 +17,7 @@ from .progress import Progress
 from .rules import RuleKind, as_kind
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
-from .verdicts import Answer, plain
+from .verdicts import Answer, logged_answer, plain
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -60,14 +61,14 @@ class Explainer:
         trace_replays: bool = True,
         **fields: Unpack[SettingsFields],
     ) -> None:
-        self.replay = replay
+        self.replay = None if replay is None else _checked_replay(replay)
         self.settings = Settings.of(settings, fields, type(self).__init__)
         retention = as_predicate(same_answer() if predicate is None else predicate)
         opposite = negated(retention)
         omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
         self.progress = as_progress(progress)
-        self._trace_replays = trace_replays
+        self._trace_replays = checked_flag("trace_replays", trace_replays)
         # The engine and its event loop are loaded when first needed, not on import.
         from .probing.limiter import Limiter
 
@@ -259,14 +260,13 @@ class Explainer:
         from .probing.tracing import TracedExplanation
 
         self.limiter.check_free()
-        chosen = replay or self.replay
+        chosen = self.replay if replay is None else _checked_replay(replay)
         if chosen is None:
             raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
+        # An application that ran had an input, whatever its question is.
+        _check_question(question, may_be_empty=isinstance(baseline, Baseline))
         if not isinstance(baseline, (Baseline, type(None))):
-            baseline = Baseline(Answer.of(baseline), logged=True)
-        if not callable(chosen):
-            raise InvalidInput(f"replay is {chosen!r}; pass a function of (question, sources)")
-        _check_question(question)
+            baseline = Baseline(logged_answer(baseline), logged=True)
         settings = self.settings
         source_set = SourceSet.of(sources, pinned, settings.tied_from)
         if rule is None:
@@ -291,9 +291,19 @@ class Explainer:
         )
 
 
-def _check_question(question: object) -> None:
+def _check_question(question: object, *, may_be_empty: bool = False) -> None:
     if not isinstance(question, str):
         raise InvalidInput(f"the question is {type(question).__name__}; give a str")
+    if not (may_be_empty or question.strip()):
+        raise InvalidInput("the question is empty; give the one that the answer is to")
+
+
+def _checked_replay(replay: Replay) -> Replay:
+    what = "a function of (question, sources) that returns the answer"
+    checked_function("replay", replay, what)
+    if not takes(replay, 2):
+        raise InvalidInput(f"replay is {named(replay)}, which cannot be called with two; give {what}")
+    return replay
 
 
 def _verified(inquiry: "Inquiry", explanation: "Explanation") -> "Verification":

@@ -5,7 +5,7 @@ nothing in it is executed or fetched.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import Self
@@ -36,6 +36,19 @@ from .verdicts import Answer, Verdict
 SCHEMA_VERSION = 1
 _MOST_PRINTED = 50
 """Rules that str() shows; the rest is counted."""
+
+
+_CALLED_OTHERWISE = {
+    "answer": "explanation.baseline.text, or explanation.summary().answer",
+    "text": "str(explanation), or rag_rule_explainer.report.as_text(explanation)",
+    "to_json": "explanation.model_dump_json()",
+    "to_dict": "explanation.model_dump(mode='json')",
+    "from_json": "Explanation.model_validate_json(text)",
+    "report": "rag_rule_explainer.report.as_text(explanation)",
+    "findings": "explanation.rules",
+    "predicate": "explanation.predicates",
+}
+"""What is often looked for, and where it is."""
 
 
 class Explanation(BaseModel):
@@ -108,6 +121,20 @@ class Explanation(BaseModel):
         for complaint in complaints(self):
             raise ValueError(complaint)
         return self
+
+    def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's gives the fields
+        """The rules, as in ``rules``."""
+        return iter(self.rules)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    if not TYPE_CHECKING:  # a type checker knows the names that there are
+
+        def __getattr__(self, name: str) -> object:
+            if name in _CALLED_OTHERWISE:
+                raise AttributeError(f"an Explanation has no {name!r}; use {_CALLED_OTHERWISE[name]}")
+            return super().__getattr__(name)
 
     def __repr__(self) -> str:
         # Short on purpose: asyncio.run() takes the repr of its task's result, probes and all.

@@ -1,11 +1,12 @@
 """How an inquiry begins: the answer to explain, and whether it can be judged and repeats itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from logging import getLogger
 
 from .errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse, RagRuleError
 from .predicates import Equals, Predicate, SameAnswer, negation_of
+from .predicates.inside import sources_named_in
 from .predicates.wording import same_wording
 from .printable import printable, shortened
 from .probing.judging import Judging, described
@@ -16,7 +17,7 @@ from .probing.replaying import EMPTY, Baseline, said_nothing
 from .probing.reply import Reply
 from .probing.tracing import TracedReplay
 from .rules import RuleKind
-from .sources import Arrangement, SourceSet
+from .sources import Arrangement, SourceSet, no_source
 from .verdicts import Answer, Case, Judgement, Verdict
 
 FALSE_CONDITION = (
@@ -163,7 +164,7 @@ class Opening:
                 ) from error
 
     async def check_true(
-        self, baseline: Baseline, searched: Iterable[tuple[RuleKind, Judging]], *, raises: bool
+        self, baseline: Baseline, searched: Sequence[tuple[RuleKind, Judging]], *, raises: bool
     ) -> None:
         """Says so where a condition is not true of the baseline's answer, or already that of omissions.
 
@@ -181,13 +182,24 @@ class Opening:
                 holds = negation_of(judging.predicate) if of_retention else str(judging.predicate)
                 is_own = not of_retention and not judging.is_negation
                 told.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
+        strangers = list(self._strangers([judging.base for _, judging in searched]))
+        self.warnings[:0] = strangers
         for text, holds in told.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
             if raises:
-                raise ConditionFalse(warning)
+                raise ConditionFalse(". ".join([warning, *strangers]))
             # An explanation may take hours and much money, so this is not left for its end.
             _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
+
+    def _strangers(self, predicates: Iterable[Predicate]) -> Iterator[str]:
+        """What is said of sources that conditions name, and that there are not: such a condition is met
+        by no answer, or by all of them, which looks like a rule."""
+        ids = self.sources.ids
+        named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
+        for name in named:
+            if name not in ids:
+                yield f"the condition names {no_source(name, ids)}"
 
     async def check_repeatable(self, baseline: Baseline, *, wanted: bool) -> None:
         """Asks about the full set once more: a predicate that disagrees with itself explains nothing.

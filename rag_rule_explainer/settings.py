@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
+from .allowed import checked_flag, checked_whole
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
 from .naming import did_you_mean, keywords_of, unknown_name
-from .probing.limits import Limits
+from .probing.limits import MOST_AT_A_TIME, Limits
 from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices
 from .probing.retries import Retries
@@ -118,8 +119,8 @@ class Settings:
         )
         object.__setattr__(self, "granularity", self._keys())
         object.__setattr__(self, "partition", Partition.of(self.partition))
-        if type(self.concurrency) is not int or self.concurrency < 1:
-            raise InvalidInput(f"concurrency is {self.concurrency!r}; give a whole number, at least 1")
+        checked_whole("concurrency", self.concurrency, 1, MOST_AT_A_TIME)
+        checked_whole("seed", self.seed, 0)
         object.__setattr__(self, "limits", Limits.of(self.limits))
         object.__setattr__(self, "noise", Noise.of(self.noise))
         object.__setattr__(self, "store", Store.of(self.store))
@@ -129,9 +130,7 @@ class Settings:
                 f"answer_without_sources is {self.answer_without_sources!r}; give a str, or None"
             )
         for name in ("minimal", "lockstep", "check_repeatable", "reuse_answers"):
-            # A string such as "no" would be taken for a yes.
-            if type(getattr(self, name)) is not bool:
-                raise InvalidInput(f"{name} is {getattr(self, name)!r}; give True or False")
+            checked_flag(name, getattr(self, name))
         object.__setattr__(self, "accept_finish_reasons", checked_reasons(self.accept_finish_reasons))
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, cast
 
+from .allowed import told
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .given import Given, names, taken_apart
@@ -31,9 +32,15 @@ class Source:
     def __post_init__(self) -> None:
         for name, value in (("id", self.id), ("text", self.text)):
             if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-                raise InvalidInput(f"the {name} of a source is {value!r}; give a str")
+                raise InvalidInput(f"the {name} of a source is {told(value)}; give a str")
+        if not isinstance(self.metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(
+                f"the metadata of source {self.id!r} is {told(self.metadata)}; give a dict, or nothing"
+            )
         if not self.id.strip():
-            raise InvalidInput(f"a source has an empty id (its text begins {self.text[:40]!r})")
+            raise InvalidInput(
+                f"a source has an empty id (its text begins {self.text[:40]!r}); give it one, as 'D1'"
+            )
         if any(0xD800 <= ord(character) <= 0xDFFF for character in self.id):
             raise InvalidInput(f"the id {self.id!r} has a lone surrogate; give an id that is text")
         object.__setattr__(self, "fingerprint", _digest(self.id, self.text))
@@ -225,6 +232,13 @@ class SourceSet:
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.sources)
+
+
+def no_source(name: str, ids: Sequence[str]) -> str:
+    """Returns what is said of an id that no source has: the nearest of them, then all, but not too
+    many."""
+    shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
+    return f"{name!r}, which is no source; {did_you_mean(name, ids)}the sources are {shown}"
 
 
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from .printable import printable
 from .records import Finding, Spent
 from .rules import ClaimStatus, RuleKind
 
@@ -55,3 +56,13 @@ class Summary(BaseModel):
     probes: int
     replays: int
     spent: Spent = Spent()
+
+    def __str__(self) -> str:
+        """Warnings, then rules with what each rests on, a line each."""
+        warnings = [f"WARNING: {printable(warning)}" for warning in self.warnings]
+        rules = [printable(f"{each.rule} [{each.evidence}]") for each in self.rules] or [
+            "no rule was found"
+        ]
+        unknown = f"(not complete: {printable(self.why_incomplete)}; more rules may exist)"
+        more = [] if self.complete else [unknown]
+        return "\n".join([*warnings, *rules, *more])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
+from .allowed import told
 from .errors import InvalidInput
 from .sources import Source
 
@@ -98,6 +99,12 @@ class Answer:
             raise InvalidInput(f"an answer is {type(given).__name__}; give a str or an Answer")
         if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
+        for name in ("usage", "models"):
+            counts: object = getattr(given, name)
+            if counts is not None and not isinstance(counts, Mapping):
+                raise InvalidInput(
+                    f"the {name} of an Answer is {told(counts)}; give a dict of counts, or None"
+                )
         if type(given.text) is not str:
             given = replace(given, text=plain(given.text))
         if given.models is not None:
@@ -106,6 +113,14 @@ class Answer:
         if given.usage and not all(type(count) is int for count in given.usage.values()):
             return replace(given, usage=counts_in(given.usage) or None)
         return given
+
+
+def logged_answer(given: Answer | str) -> Answer:
+    """Returns a logged answer. Raises InvalidInput for one without a text: nothing says what it was."""
+    answer = Answer.of(given)
+    if not answer.text.strip() and answer.value is None:
+        raise InvalidInput("the baseline is empty; give the text of the logged answer, or leave it out")
+    return answer
 
 
 _FIELDS_OF_AN_ANSWER = tuple(each.name for each in fields(Answer))

@@ -2,13 +2,22 @@
 
 import logging
 import pickle
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, InvalidInput, Source, contains, same_answer
-from rag_rule_explainer.errors import AnswerNotRepeatable, ConditionFalse
+from rag_rule_explainer import (
+    Explainer,
+    InvalidInput,
+    Source,
+    cites,
+    condition,
+    contains,
+    same_answer,
+)
+from rag_rule_explainer.errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse
 from rag_rule_explainer.predicates import Predicate
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.verdicts import Answer, Case
@@ -128,3 +137,76 @@ def test_votes_are_named_where_the_wording_is_not_the_trouble() -> None:
     assert "'thirty'. Put several answers to the vote with noise=Noise(samples=9)" in told(contains("20"))
     assert "Judge what matters instead of the wording" in told(same_answer())
     assert "--samples 9" in told(same_answer())
+
+
+def test_a_condition_on_a_source_that_there_is_none_of() -> None:
+    said = "the condition names 'aa', which is no source; did you mean 'a'? the sources are 'a', 'b', 'c'"
+    explanation = Explainer(Days(), predicate=~cites("aa") & contains("20")).explain("How many?", SOURCES)
+    assert explanation.warnings == (said,)
+    with pytest.raises(ConditionFalse, match=re.escape(said)):
+        Explainer(Days(), cites("aa"), false_condition="error").explain("How many?", SOURCES)
+
+
+CASE_FOR_TEXT: list[Callable[[Any], Any]] = [
+    lambda case: re.search("20", case),
+    lambda case: re.search("20", case.answer),
+    lambda case: case.lower() == "20 days",
+    lambda case: case.answer.startswith("20"),
+    lambda case: len(case) > 3,
+    lambda case: case[:2] == "20",
+    lambda case: float(case) > 3,
+]
+
+
+@pytest.mark.parametrize("function", CASE_FOR_TEXT)
+def test_a_function_that_takes_the_case_for_a_text_is_told_where_that_is(
+    function: Callable[[Any], Any],
+) -> None:
+    said = "a predicate is given a Case, and the text of its answer is case.answer.text"
+    with pytest.raises(BaselineFailed, match=said):
+        Explainer(Days(), predicate=function).explain("How many?", SOURCES)
+
+
+RETURNED: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda _case: None, "the predicate returned None: it has no return, or its search found nothing"),
+    (
+        lambda case: re.search("20", case.answer.text),
+        r"the predicate returned a Match, not a bool: write bool\(re.search\(...\)\); return True, False",
+    ),
+    (lambda _case: "yes", "the predicate returned 'yes', of type str; return True, False, a Verdict"),
+    (lambda _case: 1, "the predicate returned 1, of type int; return True, False, a Verdict"),
+]
+
+
+@pytest.mark.parametrize(("function", "said"), RETURNED)
+def test_what_comes_out_of_a_function_and_is_no_verdict(
+    function: Callable[[Any], Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"^{said}"):
+        Explainer(Days(), predicate=function).explain("How many?", SOURCES)
+
+
+def no_parameter() -> bool:
+    return True
+
+
+def two_parameters(_question: str, _answer: str) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("function", [no_parameter, two_parameters])
+def test_a_function_of_anything_but_one_case_is_told_before_anything_is_paid(
+    function: Callable[..., bool],
+) -> None:
+    said = rf"{function.__name__}, which cannot be called with one Case"
+    with pytest.raises(InvalidInput, match=said):
+        condition(function)
+    with pytest.raises(InvalidInput, match=said):
+        Explainer(Days(), predicate=function)
+
+
+def test_a_replay_of_another_shape_is_told_before_anything_is_asked() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"cannot be called with two; give a function of \(question, sou"
+    ):
+        Explainer(two_parameters.__name__.join)  # type: ignore[arg-type]

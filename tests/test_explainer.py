@@ -562,7 +562,7 @@ Bad = Callable[[], object]
         (lambda: Explainer(answering()).explain("?", [3]), "Source"),  # type: ignore[list-item]
         (lambda: Explainer(answering(), rules="all"), "retention"),  # type: ignore[arg-type]
         (lambda: Explainer(answering(), miner="fast"), "exhaustive"),  # type: ignore[arg-type]
-        (lambda: Explainer(answering(), concurrency=0), "at least 1"),
+        (lambda: Explainer(answering(), concurrency=0), "from 1 to 10,000"),
         (lambda: Explainer(answering(), concurency=3), "known are"),  # type: ignore[call-arg]
         (lambda: Explainer(answering(), predicate="calcium"), "contains"),  # type: ignore[arg-type]
         (lambda: Explainer().explain("?", ["a"]), "replay="),

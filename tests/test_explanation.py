@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -265,3 +267,35 @@ def test_odd_numbers_and_keys_can_be_read_back() -> None:
 
 def test_lone_surrogates_become_question_marks_wherever_they_stand() -> None:
     assert as_json({"a\ud800": ["b\udfff", {"c": "\ud800"}]}) == {"a?": ["b?", {"c": "?"}]}
+
+
+class TestAsAnObject:
+    """What somebody does with it who has not read how it is made."""
+
+    def test_iterating_goes_over_the_rules(self) -> None:
+        explanation = explained()
+        assert [*explanation] == [*explanation.rules]
+        assert explanation.rules[0] in explanation
+
+    def test_it_can_be_kept_in_a_set_and_copied(self) -> None:
+        explanation = explained()
+        again = pickle.loads(pickle.dumps(explanation))  # noqa: S301 -- made here
+        assert {explanation, again, copy.copy(explanation), copy.deepcopy(explanation)} == {explanation}
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("to_json", r"use explanation\.model_dump_json\(\)"),
+            ("to_dict", r"use explanation\.model_dump\(mode='json'\)"),
+            ("answer", r"use explanation\.baseline\.text"),
+            ("text", r"use str\(explanation\)"),
+            ("nothing_like_it", "nothing_like_it"),
+        ],
+    )
+    def test_what_is_called_otherwise_is_named(self, name: str, said: str) -> None:
+        with pytest.raises(AttributeError, match=said):
+            getattr(explained(), name)
+
+    def test_a_summary_reads_as_the_explanation_does(self) -> None:
+        explanation = explained()
+        assert str(explanation.summary()) == str(explanation)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..allowed import checked_function, checked_list
 from ..errors import InvalidInput, RagRuleError
 from ..jsonable import encodable
 from ..predicates import Predicate, PredicateLike, as_predicate
@@ -47,11 +48,13 @@ def check_judge(
     from ..probing.loop import run_blocking  # late: it brings an event loop along
     from .trial import Trial
 
-    listed = tuple(cases)
+    listed = checked_list("cases", cases, "LabelledCase(question, answer, label)")
     _check_cases(listed)
     predicates = _predicates(listed, predicate, predicate_of)
     if not isinstance(settings, (Settings, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
+    if progress is not None:
+        checked_function("progress", progress, "a function that is told how many of how many are judged")
     trial = Trial(settings or Settings(), progress)
     pairs = [(each, case.case) for each, case in zip(predicates, listed, strict=True)]
     items = run_blocking(lambda: trial.judged(pairs), trial.interrupt)
@@ -79,6 +82,8 @@ def _predicates(
 ) -> list[Predicate]:
     if (predicate is None) == (predicate_of is None):
         raise InvalidInput("give predicate=, or predicate_of= where each case has its own, and not both")
+    if predicate_of is not None:
+        checked_function("predicate_of", predicate_of, "a function from a LabelledCase to a predicate")
     if predicate is not None:
         return [as_predicate(predicate)] * len(cases)
     made: list[Predicate] = []

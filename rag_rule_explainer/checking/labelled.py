@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..allowed import checked_list, told
 from ..errors import InvalidInput
 from ..sources import Source
 from ..verdicts import Answer, Case
@@ -16,7 +17,8 @@ class LabelledCase:
     those of them that were shown (by default all): what ``cites`` and ``mentions_source`` look at.
     ``id``: what the case is called; by default "case" and its number.
 
-    Raises InvalidInput for a question that is empty, and for a label that is neither True nor False.
+    Raises InvalidInput for a question that is empty, for a label that is neither True nor False, and for
+    what is no text, or no list of sources.
     """
 
     question: str
@@ -39,6 +41,16 @@ class LabelledCase:
         if not self.question.strip():
             raise InvalidInput("a case has an empty question; give the one that was answered")
         object.__setattr__(self, "answer", Answer.of(self.answer))
+        if self.baseline is not None:
+            Answer.of(self.baseline)
+        for name in ("truth", "reference"):
+            if not isinstance(getattr(self, name), (str, type(None))):
+                raise InvalidInput(
+                    f"the {name} of a case is {told(getattr(self, name))}; give a str, or leave it out"
+                )
+        object.__setattr__(self, "sources", _listed("sources", self.sources))
+        if self.kept is not None:
+            object.__setattr__(self, "kept", _listed("kept", self.kept))
 
     @property
     def case(self) -> Case:
@@ -46,3 +58,10 @@ class LabelledCase:
         baseline = Answer.of("" if self.baseline is None else self.baseline)
         kept = self.sources if self.kept is None else self.kept
         return Case(self.question, baseline, Answer.of(self.answer), kept, self.sources)
+
+
+def _listed(name: str, given: object) -> tuple[Source, ...]:
+    listed = checked_list(f"{name} of a case", given, "Source(id, text)")
+    if not all(isinstance(each, Source) for each in listed):
+        raise InvalidInput(f"{name} of a case is {told(given)}; give a list of Source(id, text)")
+    return listed

@@ -3,10 +3,12 @@
 import importlib
 import json
 import os
+import re
 import sys
 from typing import Any
 
 from ..errors import InvalidInput
+from ..naming import did_you_mean
 from ..predicates import Predicate
 from ..probing.judging import described
 from ..progress import Progress
@@ -22,7 +24,13 @@ def load_application(name: str) -> Any:
     """
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
-        raise InvalidInput(f"--app {name!r} names no application; write module:object")
+        raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")
+    if module_name.endswith(".py") or not all(map(str.isidentifier, module_name.split("."))):
+        dotted = ".".join(part for part in re.split(r"[/\\]|\.py$", module_name) if part.strip("."))
+        raise InvalidInput(
+            f"--app {name!r} names a file, or no module; write it as it is imported from this folder, "
+            f"such as {dotted or 'app'}:{path}"
+        )
     if os.getcwd() not in sys.path:  # noqa: PTH109 -- sys.path holds strings
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
     try:
@@ -36,8 +44,9 @@ def load_application(name: str) -> Any:
         raise InvalidInput(f"--app: importing {module_name} failed: {described(error)}") from error
     for attribute in path.split("."):
         if not hasattr(found, attribute):
+            near = did_you_mean(attribute, dir(found))
             raise InvalidInput(
-                f"--app: {module_name} has no {path!r}; name a chain or an engine that it defines"
+                f"--app: {module_name} has no {path!r}; {near}name a chain or an engine that it defines"
             )
         found = getattr(found, attribute)
     return found

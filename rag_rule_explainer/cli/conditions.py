@@ -82,7 +82,12 @@ def _overlap(overlap: str) -> float:
 
 
 def _one_of(texts: str) -> Predicate:
-    return one_of([text.strip() for text in texts.split("|")])
+    given = [text.strip() for text in texts.split("|")]
+    if not all(given):
+        raise InvalidInput(
+            f"'one-of:{texts}' has an empty text; write one-of:TEXT|TEXT, such as one-of:yes|no"
+        )
+    return one_of(given)
 
 
 def _json_path(written: str) -> Predicate:
@@ -128,6 +133,14 @@ _WITH_TEXT: dict[str, Callable[[str], Predicate]] = {
 }
 
 
+def _near(written: str, name: str) -> str:
+    """A question that names what is likely meant; nothing where nothing is."""
+    named, equals_sign, text = written.partition("=")
+    if named in _WITH_TEXT or named == "judged":
+        return f"did you mean '{named}:{text if equals_sign and text else 'TEXT'}'? "
+    return did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
+
+
 def parsed(written: str, bench: Bench | None = None) -> Predicate:
     """The predicate that is written. Raises InvalidInput, with the syntax, for anything else.
 
@@ -145,6 +158,5 @@ def parsed(written: str, bench: Bench | None = None) -> Predicate:
     if name == "judged" and colon:
         raise InvalidInput(f"{written!r} needs a judge; name a model with --judge-model")
     if not colon or name not in _WITH_TEXT:
-        near = did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
-        raise InvalidInput(f"{written!r} is not a predicate; {near}write {SYNTAX}")
+        raise InvalidInput(f"{written!r} is not a predicate; {_near(written, name)}write {SYNTAX}")
     return _WITH_TEXT[name](text)

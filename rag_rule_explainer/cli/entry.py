@@ -12,18 +12,22 @@ from ..errors import RagRuleError
 from ..printable import shortened
 from .app import app
 from .terminal import say
+from .wording import as_typed
+
+_NAME = "rag-rules"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff``
     and ``verify`` say."""
     try:
-        code = _command()(args=arguments, standalone_mode=False)
+        # By its own name also under "python -m", for which no shell completes anything.
+        code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
-        say(f"rag-rules: {shortened(str(error), 1200)}")
+        say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
         sys.exit(2)
     except TyperException as error:
-        say(f"rag-rules: {_told(error)} See rag-rules --help.")
+        say(f"rag-rules: {_told(error)} See {_command_of(error)} --help.")
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
@@ -34,6 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 @cache  # made of the signatures of all commands, which takes longer than most of what a command does
 def _command() -> Callable[..., Any]:
     return get_command(app)
+
+
+def _command_of(error: TyperException) -> str:
+    """The command that was given what it does not take."""
+    context: Any = getattr(error, "ctx", None)
+    return getattr(context, "command_path", None) or _NAME
 
 
 def _told(error: TyperException) -> str:

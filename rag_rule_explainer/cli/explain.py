@@ -17,12 +17,13 @@ from ..explainer import Explainer
 from ..explanation import Explanation
 from ..inquiry import INTERRUPTED
 from ..predicates import Judge, Predicate
+from ..predicates.inside import sources_named_in
 from ..printable import amount
 from ..probing.retries import Retries
 from ..report import lines
 from ..rules import RuleKind
 from ..settings import Settings
-from ..sources import Source, SourceSet
+from ..sources import Source, SourceSet, no_source
 from .applications import application_explainer, application_input, load_application
 from .conditions import parsed
 from .frameworks import Integration
@@ -31,7 +32,7 @@ from .models import UnaskedJudge, chat_model_replay, endpoint, offline_replay, u
 from .options import ASK_ABOVE
 from .requests import Request
 from .sources import load
-from .terminal import print_json, print_lines, say
+from .terminal import exits_told, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """The ids in a rule, and its kind."""
@@ -66,7 +67,8 @@ def asked(request: Request, settings: Settings, rule: NamedRule | None = None) -
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     of_kind = _of_application if request.subject.app is not None else _of_sources
-    return of_kind(request, settings, predicates, incident, rule)
+    with stdout_kept():
+        return of_kind(request, settings, predicates, incident, rule)
 
 
 def said_of(explanation: Explanation, settings: Settings) -> None:
@@ -95,12 +97,11 @@ def _of_sources(
     incident: Incident | None,
     rule: NamedRule | None,
 ) -> Any:
-    question = request.subject.question or (incident.question if incident else None)
-    if question is None:
-        raise InvalidInput("there is no question; give one with --question")
+    question = _question(request, incident)
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
+    _check_named(predicates, source_set)
     units = source_set.lattice.size
     if rule is None:
         choice = choose(settings, source_set)
@@ -145,22 +146,23 @@ def estimate(request: Request, settings: Settings, assuming: Assuming) -> None:
     """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
     judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
+    incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
+    pinned = _pinned(request, incident)
     if request.subject.app is None:
-        if request.subject.question is None:
-            raise InvalidInput("there is no question; give one with --question")
-        sources = _sources(request, request.subject.question, None)
+        question = _question(request, incident)
+        sources = _sources(request, question, incident)
+        _check_named(predicates, SourceSet.of(sources))
         explainer = Explainer(
             predicate=predicates[0], omission_predicate=predicates[1], settings=settings
         )
-        estimated = explainer.estimate(
-            request.subject.question, sources, pinned=request.subject.pinned_ids, assuming=assuming
-        )
+        estimated = explainer.estimate(question, sources, pinned=pinned, assuming=assuming)
     else:
-        integration, application, given, documents = _application(request, None)
-        explainer = application_explainer(integration, application, request, settings, predicates, None)
-        estimated = explainer.estimate(
-            given, documents=documents, pinned=request.subject.pinned_ids, assuming=assuming
-        )
+        with stdout_kept(), exits_told():
+            integration, application, given, documents = _application(request, incident)
+            explainer = application_explainer(
+                integration, application, request, settings, predicates, None
+            )
+            estimated = explainer.estimate(given, documents=documents, pinned=pinned, assuming=assuming)
     if request.json:
         print_json(json.dumps(asdict(estimated), indent=2))
     else:
@@ -204,18 +206,34 @@ def _of_application(
     rule: NamedRule | None,
 ) -> Any:
     integration, application, given, documents = _application(request, incident)
-    if not request.asking.yes and settings.limits.replays is None:
+    is_capped = not request.asking.yes and settings.limits.replays is None
+    if is_capped:
         # How much it retrieves is not known yet, and every replay may cost.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
-        say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
-    with ProgressBar(keep=False) as bar:
+    with ProgressBar(keep=False) as bar, exits_told():
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
+        if is_capped:
+            say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
         return _entry(explainer, rule)(
             given,
             documents=documents,
             pinned=_pinned(request, incident),
             baseline=incident.answer if incident else None,
         )
+
+
+def _question(request: Request, incident: Incident | None) -> str:
+    question = request.subject.question or (incident.question if incident else None)
+    if question is None:
+        raise InvalidInput("there is no question; give one with --question")
+    return question
+
+
+def _check_named(predicates: Predicates, sources: SourceSet) -> None:
+    """Raises InvalidInput for a condition on a source that there is none of."""
+    for name in (name for each in predicates for name in sources_named_in(each)):
+        if name not in sources.ids:
+            raise InvalidInput(f"the condition names {no_source(name, sources.ids)}")
 
 
 def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:

@@ -44,16 +44,26 @@ class Integration:
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
         try:
-            return self._package.RuleExplainer(application, **parameters)
-        except TypeError as error:
+            self._package.RuleExplainer(application)
+        except (InvalidInput, TypeError) as error:
+            if self.framework != _framework_of(application) and _is_of_a_framework(application):
+                raise InvalidInput(
+                    f"--app {name} is of type {type(application).__name__}, which is not of "
+                    f"{self.framework}; leave --framework out"
+                ) from error
             raise InvalidInput(
                 f"--app {name} is of type {type(application).__name__}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"
             ) from error
+        return self._package.RuleExplainer(application, **parameters)
 
     def question_in(self, given: Any) -> str:
         """The question in an input."""
         return self._reading.question_in(given)
+
+
+def _is_of_a_framework(application: Any) -> bool:
+    return any(_root(kind) in _ROOTS for kind in type(application).__mro__)
 
 
 def _framework_of(application: Any) -> Framework:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
 from ..sources import Source, SourceSet
-from .sources import read
+from .sources import TEXT_KEYS, Identity, complaint, read
 
 _EXPECTED = (
     'give a JSON object like {"question": "...", "answer": "...", "documents": [{"id": "D1", '
@@ -18,11 +18,10 @@ _EXPECTED = (
 class LoggedDocument(BaseModel):
     """A document as logs have it; other fields are ignored."""
 
-    model_config = ConfigDict(strict=True, populate_by_name=True)
+    model_config = ConfigDict(strict=True)
 
-    text: str = Field(validation_alias="text", default="")
-    page_content: str = ""
-    id: str | None = None
+    text: str = Field(validation_alias=TEXT_KEYS)
+    id: Identity | None = None
     title: str | None = None
     metadata: dict[str, JsonValue] = {}
 
@@ -30,7 +29,7 @@ class LoggedDocument(BaseModel):
         """As a source, named after its place where it has no id."""
         metadata: dict[str, Any] = {**self.metadata, **({"title": self.title} if self.title else {})}
         identity = f"D{place}" if self.id is None else self.id
-        return Source(identity, self.text or self.page_content, metadata)
+        return Source(identity, self.text, metadata)
 
 
 class Incident(BaseModel):
@@ -62,6 +61,4 @@ def load_incident(path: Path) -> Incident:
     try:
         return Incident.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = "".join(f"{each}: " for each in first["loc"])
-        raise InvalidInput(f"{path}: {place}{first['msg']}; {_EXPECTED}") from error
+        raise InvalidInput(f"{path}: {complaint(error)}; {_EXPECTED}") from error

@@ -31,7 +31,7 @@ from .options import (
     PriceOption,
     StoreUrl,
 )
-from .searching import parsed_prices, parsed_store
+from .searching import check_priced, parsed_prices, parsed_store
 from .terminal import counted, print_json, print_lines, unstyled
 
 EACH_ITS_OWN = "consistent-with"
@@ -102,6 +102,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     2: bad input; 3: some answers have no verdict and are in no figure,
     because the judge was unsure of them, failed on them, or was stopped.
     """
+    check_priced(max_cost, price)
     settings = Settings(
         limits=Limits(tokens=max_tokens, cost=max_cost, seconds=max_seconds),
         prices=parsed_prices(price),

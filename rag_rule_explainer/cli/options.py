@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..comparison import FailOn
+from ..errors import InvalidInput
 from ..mining.partitioned import Others
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
@@ -19,6 +20,16 @@ from .terminal import unstyled
 
 ASK_ABOVE = 300
 """Replays of a paid model that nobody is asked about."""
+
+
+def _place(written: str) -> Path:
+    """A path. An empty one, as of a variable that is not set, would be the current folder."""
+    if not written:
+        raise InvalidInput(
+            "a path is empty; name a file or a folder (is a variable of the shell not set?)"
+        )
+    return Path(written)
+
 
 Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
 App = Annotated[
@@ -38,11 +49,17 @@ Input = Annotated[
 ]
 Documents = Annotated[
     Path | None,
-    typer.Option(metavar="FILE_OR_DIR", help="Serve the application these instead of retrieving."),
+    typer.Option(
+        parser=_place,
+        metavar="FILE_OR_DIR",
+        help="Serve the application these instead of retrieving.",
+    ),
 ]
 BaselineFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="A logged answer, as text, or an incident, as JSON."),
+    typer.Option(
+        parser=_place, metavar="FILE", help="A logged answer, as text, or an incident, as JSON."
+    ),
 ]
 Pinned = Annotated[
     list[str] | None,
@@ -82,6 +99,7 @@ KindOption = Annotated[
 Sources = Annotated[
     Path | None,
     typer.Option(
+        parser=_place,
         metavar="FILE_OR_DIR",
         help="A .jsonl of {id?, title?, text}, or - for one from a pipe, or a folder: all .txt and .md "
         "files in it, and in its folders.",

@@ -152,6 +152,7 @@ class Spending:
         """``free``: replays cost nothing. Raises InvalidInput."""
         # Then there is no cap below the most that there can be.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
+        check_priced(self.max_cost, self.price)
         return {
             "limits": Limits(cap, self.max_tokens, self.max_cost, self.max_seconds),
             "prices": parsed_prices(self.price),
@@ -218,6 +219,18 @@ class Search:
         )
 
 
+_GIVE_PRICES = (
+    "give those of a million tokens in and out with --price, such as --price gpt-4o-mini=0.15,0.6, or "
+    "--price '*=0.15,0.6' for any model"
+)
+
+
+def check_priced(cost: float | None, prices: list[str] | None) -> None:
+    """Raises InvalidInput for a cap on cost where nobody knows what tokens cost."""
+    if cost is not None and not prices:
+        raise InvalidInput(f"--max-cost needs the price of tokens; {_GIVE_PRICES}")
+
+
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
     """Prices as written: ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
     if not given:
@@ -233,7 +246,10 @@ def _parsed_price(written: str) -> tuple[str, Price]:
         prices = []
     if not (model and equals) or len(prices) not in {2, 3}:
         raise InvalidInput(f"--price {written!r} is no price; write MODEL=IN,OUT such as gpt-4o=2.5,10")
-    return model, Price(*prices)
+    try:
+        return model, Price(*prices)
+    except InvalidInput as error:
+        raise InvalidInput(f"--price {written!r}: {error}") from error
 
 
 def _store_of(url: str | None, namespace: str | None) -> Store | None:

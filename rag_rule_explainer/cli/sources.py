@@ -3,20 +3,41 @@
 import os.path
 import sys
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from json import dumps
 from pathlib import Path
+from typing import Annotated, TypeAlias, cast
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+)
+from pydantic_core import from_json
 
 from ..errors import InvalidInput
 from ..given import Given, names
+from ..printable import shortened
 from ..ranking import best_matches
 from ..records import phrase
 from ..sources import Source, SourceSet
 from .terminal import say
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SUFFIXES = (".txt", ".md")
 _DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".pptx", ".rtf", ".xlsx")
+
+
+TEXT_KEYS = AliasChoices("text", "page_content", "content")
+"""What a text is under, the first of them that is there."""
+Identity: TypeAlias = Annotated[
+    str, BeforeValidator(lambda given: str(given) if type(given) is int else given)
+]
+"""An id, which logs and tables often have as a number."""
 
 
 class SourceLine(BaseModel):
@@ -24,8 +45,8 @@ class SourceLine(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    text: str = Field(validation_alias=AliasChoices("text", "page_content"))
-    id: str | None = None
+    text: str = Field(validation_alias=TEXT_KEYS)
+    id: Identity | None = None
     title: str | None = None
     metadata: dict[str, JsonValue] = {}
 
@@ -41,12 +62,18 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     Raises InvalidInput where there is no such path, nothing usable in it, or an id is empty or twice
     there.
     """
-    if str(path) == "-":
+    written = str(path)
+    if written == "-":
         sources = _in_lines(_from_stdin(), "standard input")
+    elif written.startswith(("http:/", "https:/")):
+        raise InvalidInput(f"{written} is no file; download it first: {_EXPECTED}")
     elif os.path.isdir(path):  # noqa: PTH112 -- says no where Path.is_dir raises
         sources = _from_folder(path)
     else:
-        sources = _in_lines(read(path), str(path))
+        _check_kind(path)
+        sources = _in_lines(read(path), written)
+    if not sources and written == "-":
+        raise InvalidInput(f"nothing came through the pipe to --sources -; {_EXPECTED}")
     if not sources:
         raise InvalidInput(f"{path} holds no sources; {_EXPECTED}")
     everything = SourceSet.of(sources)
@@ -63,6 +90,14 @@ _EXPECTED = (
 )
 
 
+def _check_kind(path: Path) -> None:
+    kind = path.suffix.lower()
+    if kind in (".csv", ".tsv", ".xlsx"):
+        raise InvalidInput(f"{path} is a {kind} file; write each row as JSON: {_EXPECTED}")
+    if kind in _SUFFIXES and path.is_file() and not read(path).lstrip().startswith(("{", "[")):
+        raise InvalidInput(f"{path} is one text; give the folder that it is in, or {_EXPECTED[5:]}")
+
+
 def _from_folder(folder: Path) -> list[Source]:
     """Of all its texts, those in folders inside it as well."""
     files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
@@ -74,7 +109,11 @@ def _from_folder(folder: Path) -> list[Source]:
         )
     if unread:
         say(f"{unread} in {folder}: not read, as only .txt and .md are")
-    return [Source(file.relative_to(folder).as_posix(), read(file)) for file in texts]
+    found = [Source(file.relative_to(folder).as_posix(), read(file)) for file in texts]
+    empty = [each.id for each in found if not each.text.strip()]
+    if empty:
+        say(f"{phrase(empty)} in {folder}: left out, as there is nothing in it")
+    return [each for each in found if each.text.strip()]
 
 
 def _counted(files: Collection[Path]) -> str:
@@ -97,30 +136,78 @@ def _from_stdin() -> str:
 
 def _in_lines(content: str, where: str) -> list[Source]:
     """One of each line, under its id, or the name that only its metadata has, or D and its place."""
-    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
-    numbered = enumerate(content.split("\n"), start=1)
-    lines = [_line(line, f"{where}, line {number}") for number, line in numbered if line.strip()]
+    begun = content.lstrip()
+    # A list is a line of JSON as well, and tells where it is wrong as lines do.
+    parts = _listed(begun, where) if begun.startswith("[") else _by_line(begun and content, where)
+    lines = [_line(part, at) for at, part in parts]
+    _check_ids({at: line.id for (at, _), line in zip(parts, lines, strict=True)})
     named = names([Given(line.text, line.id, line.metadata) for line in lines])
     return [line.source(name) for name, line in zip(named, lines, strict=True)]
+
+
+def _by_line(content: str, where: str) -> list[tuple[str, str]]:
+    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
+    numbered = enumerate(content.split("\n"), start=1)
+    lines = [(f"{where}, line {number}", line) for number, line in numbered if line.strip()]
+    if len(lines) > 1 and lines[0][1].strip() == "{":
+        raise InvalidInput(
+            f"{where} has an object that goes over several lines; write each source on one line, or all "
+            f"of them as a JSON list: {_EXPECTED}"
+        )
+    return lines
+
+
+def _listed(content: str, where: str) -> list[tuple[str, str]]:
+    try:
+        items = from_json(content)
+    except ValueError as error:
+        raise InvalidInput(f"{where}: Invalid JSON: {error}; {_EXPECTED}") from error
+    return [(f"{where}, item {number}", dumps(item)) for number, item in enumerate(items, start=1)]
+
+
+def _check_ids(ids: Mapping[str, str | None]) -> None:
+    """Raises InvalidInput for an id that two have. ``ids``: by where they stand."""
+    seen = dict[str, str]()
+    for at, name in ids.items():
+        if name is not None and name in seen:
+            raise InvalidInput(
+                f"{at}: the id {name!r} is that of {seen[name]} as well; give each its own"
+            )
+        if name is not None:
+            seen[name] = at.rpartition(", ")[2]
 
 
 def _line(line: str, where: str) -> SourceLine:
     try:
         read = SourceLine.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        complaint = first["msg"].replace(" at line 1 column ", " at column ")
-        raise InvalidInput(f"{where}: {place + ': ' if place else ''}{complaint}; {_EXPECTED}") from error
+        raise InvalidInput(f"{where}: {complaint(error)}; {_EXPECTED}") from error
     if read.id is not None and not read.id.strip():
         raise InvalidInput(f"{where}: the id is empty; give one, or leave it out")
     return read
 
 
+def complaint(error: ValidationError) -> str:
+    """The first thing that is wrong with a record, and where."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing" and first["loc"][-1:] == ("text",) and isinstance(first["input"], dict):
+        keys = ", ".join(map(repr, list(cast("dict[str, object]", first["input"]))[:10])) or "nothing"
+        inside = place.rpartition(".")[0]
+        return (
+            f"{inside + ': ' if inside else ''}there is no text: it has {shortened(keys, 200)}; call the "
+            "text one of text, page_content, content"
+        )
+    told = first["msg"].replace(" at line 1 column ", " at column ")
+    return shortened(f"{place + ': ' if place else ''}{told}", 300)
+
+
 def read(file: Path, expected: str = _EXPECTED) -> str:
     """A text file. Raises InvalidInput, with what is ``expected``, where it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        content = file.read_bytes()
+        # As PowerShell and Notepad write it, who say so at its beginning.
+        return content.decode("utf-16" if content[:2] in _UTF_16 else "utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error
     except UnicodeDecodeError as error:

@@ -3,13 +3,14 @@
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 from rich.console import Console
 from rich.text import Text
 
-from ..errors import InvalidInput
+from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
+from ..probing.judging import described
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
@@ -63,6 +64,25 @@ def _writing() -> Generator[None, None, None]:
             sys.exit(1)
         raise InvalidInput(
             f"the output cannot be written: {error.strerror}; write it elsewhere"
+        ) from error
+
+
+@contextmanager
+def stdout_kept() -> Generator[None, None, None]:
+    """Inside, what an application prints goes to stderr: stdout is for the result, which may be JSON."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+@contextmanager
+def exits_told() -> Generator[None, None, None]:
+    """Raises BaselineFailed where an application ends the program: nobody would be told why."""
+    try:
+        yield
+    except SystemExit as error:
+        raise BaselineFailed(
+            f"the application ended the program ({described(error)}), so there is no answer to explain; "
+            "make it return one"
         ) from error
 
 

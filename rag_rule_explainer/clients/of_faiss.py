@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from ..allowed import told
+from ..errors import InvalidInput
 from ..given import Given
 from .protocol import Rows
 from .reading import is_array, is_listed, listed_like, read_any
@@ -111,5 +113,10 @@ def faiss(texts: Texts) -> Faiss:
     """Returns what takes results of an index of FAISS apart, given the texts of its places.
 
     ``texts``: a list, a dict or a function, from a place to its text, or to a document with an id.
+    Raises InvalidInput for anything else.
     """
+    if isinstance(texts, (str, bytes)) or not (callable(texts) or hasattr(texts, "__getitem__")):
+        raise InvalidInput(
+            f"faiss was given {told(texts)}; give the texts of its places: a list, a dict or a function"
+        )
     return Faiss(texts)

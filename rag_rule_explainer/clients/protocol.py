@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from ..allowed import checked_function
 from ..given import Given
 from .reading import read_any
 
@@ -44,6 +45,12 @@ class ItemsOf:
 
     take_apart: Callable[[Any], Sequence[Any]]
     put_together: Callable[[Any, list[Any]], Any]
+
+    def __post_init__(self) -> None:
+        checked_function("take_apart", self.take_apart, "a function from a response to its items")
+        checked_function(
+            "put_together", self.put_together, "a function of a response and of some of its items"
+        )
 
     def rows(self, response: Any) -> Rows | None:
         """Returns all items in one row."""

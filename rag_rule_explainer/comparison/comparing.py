@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..allowed import checked_function, told
 from ..errors import InvalidInput
 from ..explanation import Explanation
 from ..lattice import Lattice, Mask
@@ -37,12 +38,17 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     """
     for side in (a, b):
         if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"diff compares explanations; it was given a {type(side).__name__}")
+            raise InvalidInput(
+                f"diff compares explanations, and was given a {type(side).__name__}, {told(side)}; give "
+                "two of class Explanation, such as Explanation.model_validate_json(text) reads"
+            )
+    if id_of is not None:
+        checked_function("id_of", id_of, "a function from a source to what it is known by")
     not_compared = dict(_not_compared(a, b))
     compared = {kind: told for kind, told in a.predicates.items() if kind not in not_compared}
     if not compared:
-        told = "; ".join(f"{kind.value} rules: {why}" for kind, why in not_compared.items())
-        raise InvalidInput(f"nothing can be compared ({told or 'neither side mined any rules'})")
+        reasons = "; ".join(f"{kind.value} rules: {why}" for kind, why in not_compared.items())
+        raise InvalidInput(f"nothing can be compared ({reasons or 'neither side mined any rules'})")
     matching = matched(a.sources, b.sources, id_of)
     pairs = [_sides(a, b, kind, matching) for kind in compared]
     return Comparison(
@@ -180,8 +186,8 @@ def _warnings(a: Explanation, b: Explanation, matching: Matching) -> Iterator[st
         alone = [joined(sorted(tie)) for tie in own if tie not in others]
         if alone:
             yield f"tied as near-duplicates in {letter} alone: {'; '.join(alone)}"
-    for letter, told in (("A", a), ("B", b)):
-        yield from (f"{letter}: {warning}" for warning in told.warnings)
+    for letter, side in (("A", a), ("B", b)):
+        yield from (f"{letter}: {warning}" for warning in side.warnings)
 
 
 def _brief(text: str) -> str:

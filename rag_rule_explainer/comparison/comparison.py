@@ -69,7 +69,7 @@ class Comparison(BaseModel):
         Only what A reports can be lost, so A need not be complete for that. What B does not report yet
         can be gained. Every difference counts as "any", in what a rule rests on as well.
         """
-        if on not in _PERHAPS:
+        if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")
         certain = [change for change in self.changes if change.is_certain]
         if {"lost": self.lost, "gained": self.gained, "any": certain}[on]:

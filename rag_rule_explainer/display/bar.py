@@ -11,6 +11,7 @@ from typing import Literal, TextIO, TypeAlias, get_args
 
 from typing_extensions import Self
 
+from ..allowed import checked_flag, told
 from ..errors import InvalidInput
 from ..progress import Progress, ProgressReport
 from .lines import Lines
@@ -36,7 +37,7 @@ class ProgressBar:
     context manager it is there at once, and closed on leaving. While nothing is drawn, a report costs
     microseconds; drawing is done in a thread beside, at most ten times a second.
 
-    Raises InvalidInput for a form that is none, or for "notebook" without IPython.
+    Raises InvalidInput for a form that is none, for "notebook" without IPython, and for what is no file.
     """
 
     def __init__(self, form: FormName = "auto", *, file: TextIO | None = None, keep: bool = True) -> None:
@@ -46,6 +47,9 @@ class ProgressBar:
             )
         if form == "notebook" and find_spec("IPython") is None:
             raise InvalidInput("form is 'notebook', but IPython is not installed; leave form out")
+        if file is not None and not callable(getattr(file, "write", None)):
+            raise InvalidInput(f"file is {told(file)}; give an open text file such as sys.stdout")
+        checked_flag("keep", keep)
         self._form: FormName = form
         self._file = file
         self._keep = keep

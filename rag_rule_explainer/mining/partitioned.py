@@ -51,7 +51,7 @@ class Partition:
                 f"partition is by {self.by!r}; give a number of sources from 1 to {FAMILY_LIMIT}, or a "
                 "key of their metadata, such as 'document'"
             )
-        if self.others not in {*get_args(Others), None}:
+        if self.others not in (*get_args(Others), None):
             raise InvalidInput(f"others is {self.others!r}; give 'omitted', 'retained' or None")
 
     @classmethod

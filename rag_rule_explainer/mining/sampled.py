@@ -7,6 +7,7 @@ from math import ceil, log, log1p
 from random import Random
 from typing import cast
 
+from ..allowed import checked_flag, checked_whole
 from ..errors import InvalidInput
 from ..lattice import Lattice, Mask, bits, told
 from ..rules import RuleKind
@@ -46,10 +47,8 @@ class Sampled:
             if type(share) is not float or not 0 < share < 1:
                 raise InvalidInput(f"{name} is {share!r}; give a share between 0 and 1, such as 0.05")
         for name in ("jointly", "neighbours"):
-            if type(getattr(self, name)) is not bool:
-                raise InvalidInput(f"{name} is {getattr(self, name)!r}; give True or False")
-        if type(self.max_rules) is not int or self.max_rules < 1:
-            raise InvalidInput(f"max_rules is {self.max_rules!r}; give a whole number, at least 1")
+            checked_flag(name, getattr(self, name))
+        checked_whole("max_rules", self.max_rules, 1)
         object.__setattr__(self, "sizes", _checked_sizes(self.sizes))
         if self.draws(self.error(0)) > _MOST_DRAWS:
             raise InvalidInput(
@@ -88,7 +87,8 @@ def _percent(share: float) -> str:
 def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
     if sizes is None:
         return None
-    given = tuple(cast("Iterable[object]", sizes)) if isinstance(sizes, Iterable) else ()
+    is_listed = isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes))
+    given = tuple(cast("Iterable[object]", sizes)) if is_listed else ()
     checked = {size for size in given if type(size) is int and size >= 0}
     if not given or len(checked) < len(set(given)):
         raise InvalidInput(f"sizes is {sizes!r}; give numbers of sources, such as (5,), or None")

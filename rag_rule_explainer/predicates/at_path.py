@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from ..allowed import checked_flag
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
@@ -188,6 +189,7 @@ def json_path(
     """
     if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")
+    checked_flag("exists", exists)
     if (equals is not _ANYTHING) + (is_ is not None) + (not exists) > 1:
         raise InvalidInput("json_path takes one of equals, is_ and exists=False; combine two with &")
     if isinstance(is_, Predicate):

@@ -5,9 +5,11 @@ to right and the rest is not asked once the outcome is decided, so put the cheap
 """
 
 import inspect
+import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
+from ..allowed import named, takes, told
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .inside import juries_in
@@ -16,6 +18,10 @@ from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 NOT_SO = "it is not so that"
 """How the negation of a sentence begins that nobody can turn around."""
 _OPEN_ENDED = (NOT_SO, "at $")
+ANONYMOUS = "the given function"
+"""What a lambda is called."""
+_CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b")
+_TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
@@ -146,31 +152,39 @@ class Function:
 
     async def __call__(self, case: Case) -> Judgement:
         """The function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
-        if inspect.iscoroutinefunction(self.function):
-            outcome = await self.function(case)
-        else:
-            import anyio.to_thread  # here, because importing the package loads no event loop
+        try:
+            return as_judgement(await self._outcome(case), self)
+        except (TypeError, AttributeError) as error:
+            # "expected string or bytes-like object, got 'Case'": the function took it for a text.
+            if not _CASE_FOR_TEXT.search(str(error)):
+                raise
+            raise type(error)(f"{error}; {_TEXT_OF_CASE}") from error
 
-            outcome = await anyio.to_thread.run_sync(self.function, case)
-            outcome = await outcome if inspect.isawaitable(outcome) else outcome
-        return as_judgement(outcome, self)
+    async def _outcome(self, case: Case) -> object:
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(case)
+        import anyio.to_thread  # here, because importing the package loads no event loop
+
+        outcome = await anyio.to_thread.run_sync(self.function, case)
+        return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
         """None, which is never remembered, unless it has a name."""
         return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
-        return self.text or f"{self._name} is true"
+        return self.text or f"{self.name} is true"
 
     @property
     def negation(self) -> str:
         """The clause of its negation."""
-        return f"not ({self.text})" if self.text else f"{self._name} is false"
+        return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
+        """What the function is called."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return "the given function" if name == "<lambda>" else f"{name}(case)"
+        return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
 
     __and__, __or__, __invert__ = both, either, opposite
 
@@ -182,7 +196,8 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     answer is judged twice. Raises InvalidInput for what is no function, no text, or an empty name.
     """
     if not callable(function):
-        raise InvalidInput(f"condition was given {function!r}; give a function of a Case")
+        raise InvalidInput(f"condition was given {told(function)}; give a function of a Case")
+    _check_arguments(function)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
     if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -229,10 +244,19 @@ def as_predicate(given: PredicateLike) -> Predicate:
         return _hashable(given)
     if not callable(given):
         raise InvalidInput(
-            f"the predicate is {given!r}; pass a predicate such as contains('...') or a function "
+            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a function "
             "of a Case that returns True or False"
         )
+    _check_arguments(given)
     return _hashable(Function(given))
+
+
+def _check_arguments(function: CaseFunction) -> None:
+    if not takes(function, 1):
+        raise InvalidInput(
+            f"the predicate is {named(function)}, which cannot be called with one Case alone; pass a "
+            "function of a Case that returns True or False, as lambda case: 'yes' in case does"
+        )
 
 
 def _is_uncalled(given: object) -> bool:
@@ -327,6 +351,20 @@ def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
     if isinstance(truth, bool):
         return Judgement(Verdict.of(truth))
     raise InvalidInput(
-        f"the predicate {predicate} returned {type(outcome).__name__}; return True, False, "
-        "a Verdict or a Judgement"
+        f"{_named(predicate)} returned {_said(outcome)}; return True, False, a Verdict or a Judgement"
     )
+
+
+def _named(predicate: Predicate) -> str:
+    """Returns a predicate as errors name it: a function by its name, not by what it means."""
+    name = predicate.name if isinstance(predicate, Function) and not predicate.text else str(predicate)
+    return f"the predicate {name}" if name != ANONYMOUS else "the predicate"
+
+
+def _said(outcome: object) -> str:
+    """Returns what came out of a predicate, and how it is made a bool where that is plain."""
+    if outcome is None:
+        return "None: it has no return, or its search found nothing, as in bool(re.search(...))"
+    if isinstance(outcome, re.Match):
+        return "a Match, not a bool: write bool(re.search(...))"
+    return f"{told(outcome)}, of type {type(outcome).__name__}"

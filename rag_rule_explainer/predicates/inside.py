@@ -11,8 +11,18 @@ def juries_in(predicate: Any) -> Iterator[Any]:
 
 def judged_in(predicate: Any) -> Iterator[Any]:
     """Every predicate that has a jury, of itself and of what it combines."""
-    if getattr(predicate, "jury", None) is not None:
-        yield predicate
+    return (part for part in _parts_of(predicate) if getattr(part, "jury", None) is not None)
+
+
+def sources_named_in(predicate: Any) -> Iterator[str]:
+    """The id of every source that it is about, as ``cites`` and ``mentions_source`` are."""
+    named = (getattr(part, "source", None) for part in _parts_of(predicate))
+    return (name for name in named if isinstance(name, str))
+
+
+def _parts_of(predicate: Any) -> Iterator[Any]:
+    """It, and what it combines, however deep inside."""
+    yield predicate
     for part in (getattr(predicate, "inner", None), *getattr(predicate, "parts", ())):
         if part is not None:
-            yield from judged_in(part)
+            yield from _parts_of(part)

@@ -144,8 +144,12 @@ def consistent_with(
 
     ``judge``: where that fails, is asked whether the answer is equivalent to the final answer that the
     truth expresses (paper, *LLM-as-a-judge*); for it and what follows see ``judged``.
+
+    Raises InvalidInput for an empty truth, and for what cannot judge.
     """
-    return ConsistentWith(text_given(truth), _jury(judge, judge_name, judge_samples, batch))
+    if not text_given(truth).strip():
+        raise InvalidInput("the truth is empty; give the answer that is known to be right")
+    return ConsistentWith(truth, _jury(judge, judge_name, judge_samples, batch))
 
 
 def _jury(judge: object, name: str | None, samples: int, batch: int) -> Jury | None:

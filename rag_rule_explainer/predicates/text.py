@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..allowed import checked_flag, told
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, opposite
@@ -41,6 +42,7 @@ class Contains:
     ignore_case: bool = True
 
     def __post_init__(self) -> None:
+        checked_flag("ignore_case", self.ignore_case)
         if not self.text:
             raise InvalidInput("contains('') holds for every answer; say which text to look for")
 
@@ -81,6 +83,8 @@ class Matches:
 
     def __post_init__(self) -> None:
         try:
+            if not self.pattern:
+                raise InvalidInput("matches('') holds for every answer; say which pattern to look for")
             re.compile(self.pattern)
         except (re.error, OverflowError, RecursionError) as error:
             raise InvalidInput(
@@ -129,14 +133,14 @@ class OneOf:
 def text_given(given: str) -> str:
     """The text. Raises InvalidInput for anything but a str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        raise InvalidInput(f"a predicate on the answer's text was given {given!r}; give a str")
+        raise InvalidInput(f"a predicate on the answer's text was given {told(given)}; give a str")
     return given
 
 
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
     """The texts of a list. Raises InvalidInput for one str, no list, or no text in it."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput(f"{where} was given {given!r}; give a list of texts")
+        raise InvalidInput(f"{where} was given {told(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])
 
 

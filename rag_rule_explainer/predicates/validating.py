@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, get_origin
 
+from ..allowed import told
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
@@ -62,6 +63,9 @@ def _first(error: Any) -> str:
     return shortened(f"{place}: {first['msg']}" if place else first["msg"], 160)
 
 
+_VALUES = (dict, str, bytes, bool, int, float, list, tuple, set)
+
+
 def _adapter_of(kind: Any) -> Any:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
@@ -70,6 +74,12 @@ def _adapter_of(kind: Any) -> Any:
         raise InvalidInput(
             f"is_valid was given the function {shortened(repr(kind), 200)}; give a pydantic model or "
             "another type, or use condition(function)"
+        )
+    if type(kind) in _VALUES:
+        what = "a JSON schema" if type(kind) in _VALUES[:1] else "a value"
+        raise InvalidInput(
+            f"is_valid was given {told(kind)}, {what}; give a pydantic model, a dataclass, or "
+            "another type such as list[int]"
         )
     try:
         adapter = TypeAdapter[Any](kind)

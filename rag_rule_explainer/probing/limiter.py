@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from ..allowed import checked_whole
 from ..errors import InvalidInput
 from .interrupts import Interrupts, kept
+from .limits import MOST_AT_A_TIME
 
 
 class Reentered(InvalidInput):
@@ -19,12 +21,11 @@ class Reentered(InvalidInput):
 class Limiter:
     """Lets at most ``size`` holders in at a time, whoever has waited longest first; thread-safe.
 
-    Raises InvalidInput for a size that is no whole number above 0.
+    Raises InvalidInput for a size that is no whole number from 1 to 10,000.
     """
 
     def __init__(self, size: int) -> None:
-        if type(size) is not int or size < 1:
-            raise InvalidInput(f"the size of a Limiter is {size!r}; give a whole number, at least 1")
+        checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
         self.size = size
         # Taking from and adding to a list is atomic, so nobody needs the lock as long as nobody waits.
         self._free: list[None] = [None] * size

@@ -5,6 +5,9 @@ from math import isfinite
 
 from ..errors import InvalidInput
 
+MOST_AT_A_TIME = 10_000
+"""Replays in flight; each may come to be a thread."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

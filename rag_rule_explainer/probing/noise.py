@@ -3,15 +3,19 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from ..allowed import checked_whole
 from ..errors import InvalidInput
 from .votes import Count, Majority, Sequential
 
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 
+MOST_SAMPLES = 1_000
+"""Answers to one arrangement: half of them are asked for at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """``samples``: answers to one arrangement at the most; 1 for no votes.
+    """``samples``: answers to one arrangement at the most, up to 1,000; 1 for no votes.
 
     ``vote``: "every" arrangement is decided by the majority of its samples, as in the paper; the "border"
     alone is (the default): every subset is asked about once, and the majority is asked where it says that
@@ -38,10 +42,8 @@ class Noise:
     margin: float = 0.3
 
     def __post_init__(self) -> None:
-        if type(self.samples) is not int or self.samples < 1:
-            raise InvalidInput(f"noise.samples is {self.samples!r}; give a whole number, at least 1")
-        if type(self.recheck) is not int or self.recheck < 0:
-            raise InvalidInput(f"noise.recheck is {self.recheck!r}; give a whole number, 0 for none")
+        checked_whole("noise.samples", self.samples, 1, MOST_SAMPLES)
+        checked_whole("noise.recheck", self.recheck, 0)
         if self.vote is not None and self.vote not in get_args(Vote):
             raise InvalidInput(f"noise.vote is {self.vote!r}; give 'border', 'every' or 'sequential'")
         _between("min_confidence", self.min_confidence, 0.0, 1.0, top=True)

@@ -1,15 +1,17 @@
 """What is asked about, and in what manner applications are recorded and replayed."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast, get_args
 
+from ..allowed import checked_flag, checked_function, checked_list, checked_text, told
 from ..errors import InvalidInput
+from ..naming import did_you_mean
 from ..probing.conduct import OnNoRetrieval
 from ..probing.gating import OnNewQuery
 from ..probing.replaying import WantedScope
-from ..verdicts import Answer
+from ..verdicts import Answer, logged_answer
 from .bounds import FACTOR, checked_factor
 from .volatile import Steady
 
@@ -44,11 +46,23 @@ class Manner:
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
+        checked_function("answer_of", self.answer_of, "a function from an output to its answer")
+        for name in ("trace_replays", "print_replays"):
+            checked_flag(name, getattr(self, name))
         object.__setattr__(self, "steady", Steady(self.ignore))
         checked_factor(self.replay_bound)
         _one_of("scope", self.scope, get_args(WantedScope))
         _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
+
+    def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
+        """Returns what is said of stubs for tools that the first run did not call: a name may be
+        misspelt."""
+        for name in sorted(set(self.stub_tools).difference(called)):
+            yield (
+                f"stub_tools names {name!r}, and the first run called no tool of that name; "
+                f"{did_you_mean(name, called)}it called {', '.join(map(repr, sorted(called))) or 'none'}"
+            )
 
     @classmethod
     def instances(cls, retrievers: Any) -> tuple[object, ...]:
@@ -58,7 +72,11 @@ class Manner:
                 f"retrievers is a {type(retrievers).__name__}; pass a list of the very objects that are "
                 "asked"
             )
-        return tuple(cast("Sequence[object]", retrievers))
+        listed = tuple(cast("Sequence[object]", retrievers))
+        for each in listed:
+            if isinstance(each, (str, int, float, type(None))):
+                raise InvalidInput(f"retrievers has {told(each)}; pass the very objects that are asked")
+        return listed
 
     @classmethod
     def stubs(cls, stub_tools: Any) -> dict[str, Any]:
@@ -67,12 +85,16 @@ class Manner:
             raise InvalidInput(
                 f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
             )
-        return dict(cast("Mapping[str, Any]", stub_tools or {}))
+        stubs = dict(cast("Mapping[Any, Any]", stub_tools or {}))
+        for name in stubs:
+            checked_text(f"the tool {told(name)} in stub_tools", name, "the name of a tool, a str")
+        return stubs
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
-        raise InvalidInput(f"{name} is {value!r}; give one of {', '.join(map(repr, allowed))}")
+        near = did_you_mean(value, [str(each) for each in allowed]) if isinstance(value, str) else ""
+        raise InvalidInput(f"{name} is {told(value)}; {near}give one of {', '.join(map(repr, allowed))}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +122,19 @@ class Case:
     def __post_init__(self) -> None:
         if self.documents is not None and self.add_documents:
             raise InvalidInput("documents= and add_documents= were both given; add them to documents")
+        if isinstance(self.baseline, (str, Answer)):
+            logged_answer(self.baseline)
 
 
 def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
     """The ids a caller pins. Raises InvalidInput for a string, which is a sequence of letters."""
-    if isinstance(pinned, str):
-        raise InvalidInput(f"pinned is the string {pinned!r}; pass a list of ids")
-    return tuple(pinned)
+    return checked_list("pinned", pinned, "ids")
+
+
+def documents_in(name: str, given: Any) -> Sequence[Any]:
+    """The documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
+    if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
+        raise InvalidInput(
+            f"{name} is {told(cast('object', given))}; give a list of documents, or of their texts"
+        )
+    return cast("Sequence[Any]", given)

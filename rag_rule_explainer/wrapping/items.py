@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 from uuid import UUID
 
+from ..allowed import checked_function
 from ..clients import Client
 from ..clients.reading import TEXT_KEYS, field_of, read_any
 from ..clients.recognising import is_faiss, recognised
@@ -57,11 +58,11 @@ class Reading:
     text_of: TextOf | None = None
 
     def __post_init__(self) -> None:
-        if (
-            not all(hasattr(self.items_of, name) for name in ("rows", "response", "read"))
-            and self.items_of
-        ):
+        client = all(hasattr(self.items_of, name) for name in ("rows", "response", "read"))
+        if self.items_of is not None and not client:
             raise InvalidInput(f"items_of={self.items_of!r} does not take responses apart; pass {_NAMED}")
+        if self.text_of is not None:
+            checked_function("text_of", self.text_of, "a function from an item to its text")
 
     def parts(self, result: Any) -> list[tuple[Retrieved, Part]] | None:
         """Returns the items of a client's response; None where nobody knows it as one.

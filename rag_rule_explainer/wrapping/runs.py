@@ -30,7 +30,7 @@ from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing import TracedExplanation
 from ..sources import Source
-from ..verdicts import Answer
+from ..verdicts import Answer, logged_answer
 from .application import Application
 from .attributes import data_copy
 from .auditing import listen
@@ -311,7 +311,12 @@ class ApplicationRun(Generic[Item]):
             longest=self._longest(),
             late_warnings=lambda: list(self._late_warnings(captured)),
             late_notes=lambda: list(self._late_notes()),
-            notes=(*conduct.notes, *self._fidelity.notes, *self.application.notes(captured)),
+            notes=(
+                *conduct.notes,
+                *self._fidelity.notes,
+                *self.application.notes(captured),
+                *(() if self._acting() else self._manner.idle_stubs(self._first.tools)),
+            ),
             versions=self.application.versions(),
             trace=self.trace,
         )
@@ -366,20 +371,22 @@ class ApplicationRun(Generic[Item]):
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _logged(self, given: Any) -> Answer:
-        return (
-            Answer.of(given)
-            if isinstance(given, (str, Answer))
-            else Answer.of(self._manner.answer_of(given))
-        )
+        read = given if isinstance(given, (str, Answer)) else self._manner.answer_of(given)
+        return logged_answer(read)
 
     def _warnings(self) -> Iterable[str]:
-        stubs = self._manner.stub_tools
-        acting = self._first.tools - self._first.retrieving_tools - set(stubs)
+        acting = self._acting()
         for tool in sorted(acting):
             yield (
                 f"the tool {tool!r} retrieved nothing in the baseline and runs again in every replay; if "
                 f"it changes anything, pass stub_tools={{{tool!r}: its result}}"
             )
+        if acting:
+            yield from self._manner.idle_stubs(self._first.tools)
+
+    def _acting(self) -> set[str]:
+        """The tools that the first run really called, and that retrieved nothing."""
+        return self._first.tools - self._first.retrieving_tools - set(self._manner.stub_tools)
 
     def _on_new_query(self) -> OnNewQuery:
         # Whoever calls tools writes its queries itself, and anew in every run.

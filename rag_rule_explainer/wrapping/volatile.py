@@ -6,7 +6,9 @@ state that an application carries from one run to the next.
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
+from ..allowed import checked_list, told
 from ..errors import InvalidInput
 
 _MONTHS = (
@@ -43,6 +45,9 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
+_SUCH_AS = r"such as [r'request no\. \d+']"
+
+
 class Steady:
     """Takes what is volatile out of texts. ``ignore``: patterns of what the caller says means nothing.
 
@@ -50,15 +55,7 @@ class Steady:
     """
 
     def __init__(self, ignore: Sequence[str | re.Pattern[str]] = ()) -> None:
-        if isinstance(ignore, (str, re.Pattern)):
-            raise InvalidInput(f"ignore is {ignore!r}; pass a list of regular expressions")
-        try:
-            self._ignored = tuple(re.compile(pattern) for pattern in ignore)
-        except (re.error, TypeError) as error:
-            raise InvalidInput(
-                f"ignore has a pattern that cannot be read: {error}; pass regular expressions, such as "
-                r"[r'request no\. \d+']"
-            ) from error
+        self._ignored = tuple(map(_compiled, checked_list("ignore", ignore, f"patterns, {_SUCH_AS}")))
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -86,6 +83,25 @@ class Steady:
         for pattern, mark in _STEADY:
             text = pattern.sub(mark, text)
         return text
+
+
+def _compiled(given: Any) -> re.Pattern[str]:
+    pattern: Any = given
+    if isinstance(given, str):
+        try:
+            pattern = re.compile(given)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise InvalidInput(
+                f"ignore has a pattern that cannot be read, {told(given)}: {error}; write one {_SUCH_AS}"
+            ) from error
+    if not isinstance(getattr(pattern, "pattern", None), str):
+        raise InvalidInput(f"ignore has {told(given)}; give regular expressions, {_SUCH_AS}")
+    if pattern.search("") is not None:
+        raise InvalidInput(
+            f"ignore has {told(pattern.pattern)}, which is found in every text, so that no difference "
+            f"would count; write one that matches something, {_SUCH_AS}"
+        )
+    return pattern
 
 
 def years_in(times: Sequence[str]) -> list[str]:

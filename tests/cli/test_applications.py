@@ -255,7 +255,7 @@ def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
         ("needy_app:chain", "imports 'nope', which is not installed"),
         ("broken_app:chain", "importing broken_app failed: ZeroDivisionError"),
         ("tower_app:number", "is of type int; name a LangChain Runnable, a LlamaIndex engine"),
-        ("tower_engines:retriever", "which answers no questions"),
+        ("tower_engines:retriever", "name a LangChain Runnable, a LlamaIndex engine"),
         ("tower_app:fails", "no route to the index"),
         ("tower_app:never_retrieves", "gate(...)"),
     ],
@@ -277,7 +277,8 @@ def test_what_is_no_application_or_fails_is_told_in_one_line(
         ("{}", "answer: Field required"),
         ("[]", "JSON object"),
         ('{"answer": 7}', "answer: Input should be a valid string"),
-        ('{"answer": "a", "documents": [{"id": 7}]}', "documents: 0: id"),
+        ('{"answer": "a", "documents": [{"id": 7.5, "text": "x"}]}', "documents.0.id"),
+        ('{"answer": "a", "documents": [{"id": 7}]}', "documents.0: there is no text: it has 'id'"),
         ('{"answer": "a", "documents": "x"}', "documents"),
         ('{"answer": ' + "[" * 100_000, "JSON"),
         ('{"answer": "a", "documents": []}', "no sources"),
@@ -318,5 +319,5 @@ def test_a_request_number_is_refused_unless_it_is_to_be_ignored(rag_rules: RagRu
     assert "ignore=" in refused.err
     explanation = explanation_of(rag_rules(*ask, "--ignore", r"request no\. \d+"))
     assert {rule.sources for rule in explanation.retention_rules} == {("plaque",)}
-    assert "ignore has a pattern" in rag_rules(*ask, "--ignore", "(").err
-    assert "replay_bound" in rag_rules(*ask, "--replay-bound", "0.5").err
+    assert "--ignore has a pattern" in rag_rules(*ask, "--ignore", "(").err
+    assert "--replay-bound is 0.5" in rag_rules(*ask, "--replay-bound", "0.5").err

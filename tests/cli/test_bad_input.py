@@ -1,5 +1,6 @@
 """Bad input ends in one line that says what to do."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -43,9 +44,10 @@ class TestBadInput:
             ("{oops", "Invalid JSON"),
             ("[1, 2]", "should be an object"),
             ('"text"', "should be an object"),
-            ('{"id": "x"}', "text: Field required"),
+            ('{"id": "x"}', "there is no text: it has 'id'; call the text one of text, page_content"),
             ('{"text": null}', "text: Input should be a valid string"),
-            ('{"text": "x", "id": 7}', "id: Input should be a valid string"),
+            ('{"text": "x", "id": 7.5}', "id: Input should be a valid string"),
+            ('{"text": "x", "id": true}', "id: Input should be a valid string"),
             ('{"text": "x", "id": " "}', "the id is empty"),
             ('{"text": "\\ud800"}', "Invalid JSON"),
         ],
@@ -59,8 +61,9 @@ class TestBadInput:
 
     def test_an_id_that_stands_twice(self, explaining: RagRules, tmp_path: Path) -> None:
         file = jsonl(tmp_path / "s.jsonl", {"id": "a", "text": "x"}, {"id": "a", "text": "y"})
-        assert_refused(explaining(file), "'a' stands for two sources", "give each")
-        assert_refused(explaining(file, "--top-k", 1), "'a' stands for two sources")
+        said = "s.jsonl, line 2: the id 'a' is that of line 1 as well; give each its own"
+        assert_refused(explaining(file), said)
+        assert_refused(explaining(file, "--top-k", 1), said)
 
     def test_no_sources(self, explaining: RagRules, tmp_path: Path) -> None:
         empty = tmp_path / "empty.jsonl"
@@ -186,7 +189,10 @@ class TestBadInput:
     def test_unknown_commands_options_and_values(
         self, rag_rules: RagRules, arguments: tuple[str, ...]
     ) -> None:
-        assert_refused(rag_rules(*arguments), ". See rag-rules --help.")
+        run = rag_rules(*arguments)
+        assert_refused(run)
+        # An option without its value is told of before there is a command that it is of.
+        assert re.search(r"\. See rag-rules( demo| explain)? --help\.$", run.err.strip())
 
     def test_without_a_question_or_anything_to_explain_by(self, rag_rules: RagRules) -> None:
         assert_refused(rag_rules("explain"), "give one with --question")

@@ -177,7 +177,7 @@ class TestFilesThatAreNone:
         assert rag_rules("diff", file, file).code == 0
 
     def test_arguments_that_are_none(self, rag_rules: RagRules, saved: Saved) -> None:
-        assert_refused(rag_rules("diff", saved(ONE)), "See rag-rules --help")
+        assert_refused(rag_rules("diff", saved(ONE)), "See rag-rules diff --help")
         assert_refused(rag_rules("diff", saved(ONE), saved(ONE), "--fail-on", "all"), "'all'", "gained")
         other = saved(explained(needs("D1"), rules="omission"))
         assert_refused(rag_rules("diff", saved(FOUND), other), "nothing can be compared")

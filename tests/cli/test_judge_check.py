@@ -378,7 +378,7 @@ class TestBadInput:
         empty = tmp_path / "empty.jsonl"
         empty.write_text("\n \n", encoding="utf-8")
         assert_refused(rag_rules("judge-check", empty), "holds no labels", "give lines like")
-        empty.write_bytes(b"\xff\xfe")
+        empty.write_bytes(b"\xff\xfa")
         assert_refused(rag_rules("judge-check", empty), "is not UTF-8", "save it as UTF-8")
         assert_refused(rag_rules("judge-check"), "LABELS")
 
@@ -400,7 +400,7 @@ class TestBadInput:
             (("--judge-base-url", UNREACHABLE), "goes with --judge-model only"),
             (("--reference", "x.txt", "--judge-model", "j"), "goes with judged:TEXT only"),
             (("--store", "x.db"), "--namespace is missing"),
-            (("--max-cost", "1"), "limits.cost is set without prices"),
+            (("--max-cost", "1"), "--max-cost needs the price of tokens; give those"),
             (("--show", "-1"), "--show"),
         ],
     )

@@ -35,7 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "empty.jsonl": "",
             "broken.jsonl": '{"text": "a"}\n{"text": "b",\n',
             "bodies.jsonl": '{"body": "a"}\n',
-            "list.json": '[{"text": "a"}]',
+            "list.json": '[{"text": "a"}, "b"]',
             "scans/a.pdf": "%PDF",
             "scans/more/b.PDF": "%PDF",
             "scans/c.docx": "PK",
@@ -65,11 +65,14 @@ MISTAKES = {
         "scans holds 2 .pdf and 1 .docx files and no texts; take their text out first: " + GIVE
     ),
     "ASKED --sources scan.pdf": "scan.pdf is a .pdf file, not text; take its text out first",
-    "ASKED --sources bodies.jsonl": f"bodies.jsonl, line 1: text: Field required; {GIVE}",
-    "ASKED --sources list.json": f"list.json, line 1: Input should be an object; {GIVE}",
+    "ASKED --sources bodies.jsonl": (
+        "bodies.jsonl, line 1: there is no text: it has 'body'; call the text one of text, page_content, "
+        f"content; {GIVE}"
+    ),
+    "ASKED --sources list.json": f"list.json, item 2: Input should be an object; {GIVE}",
     "ASKED --sources -": f"--sources - reads what is piped in, and nothing is; {GIVE}",
     "ASKED --sources texts.jsonl --pinned plaqe": (
-        "pinned names 'plaqe', which is no source; did you mean 'plaque'? the sources are 'plaque', "
+        "--pinned names 'plaqe', which is no source; did you mean 'plaque'? the sources are 'plaque', "
         "'leaflet', 'menu'"
     ),
     f"verify --question {QUESTION!r} --sources texts.jsonl --rule leaflt --kind retention": (
@@ -79,14 +82,16 @@ MISTAKES = {
     "ASKED --sources texts.jsonl --predicate contains:1950": (
         "with all sources the condition is not met: the answer does not contain '1950'. The answer is "
         "'1889'. Rules then say what would change that; they do not explain this answer. Nothing else "
-        "was asked. Give a condition that the answer meets, or pass false_condition='warn' (--yes) to "
-        "look for its rules all the same"
+        "was asked. Give a condition that the answer meets, or pass --yes to look for its rules all the "
+        "same"
     ),
     "ASKED --app nope:chain": "--app: there is no module 'nope'; is this its folder?",
     "ASKED --app newcomers_app:chain": (
         "--app: newcomers_app has no 'chain'; name a chain or an engine that it defines"
     ),
-    "ASKED --app app.chain": "--app 'app.chain' names no application; write module:object",
+    "ASKED --app app.chain": (
+        "--app 'app.chain' names no application; write module:object, such as app:chain"
+    ),
     "ASKED --yes --app newcomers_app:number": (
         "--app newcomers_app:number is of type int; name a LangChain Runnable, a LlamaIndex engine or "
         "workflow, or a function of one input"
@@ -100,7 +105,7 @@ IN_OTHERS_WORDS = {
     "explain --predicat contains:20": (
         "No such option: --predicat",
         "--predicate",
-        "See rag-rules --help.",
+        "See rag-rules explain --help.",
     ),
     "ASKED --sources texts.jsonl --miner exat": (
         "Invalid value for '--miner': 'exat' is not ",

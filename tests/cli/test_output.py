@@ -193,8 +193,9 @@ class TestProcess:
         process = subprocess_of(
             "explain", "--question", QUESTION, "--app", "waiting:answer", "--yes", env=place
         )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "asked\n"
+        assert process.stderr is not None
+        # Stdout is for the result alone.
+        assert process.stderr.readline() == "asked\n"
         process.send_signal(signal.SIGINT)
         run = finished(process)
         assert (run.code, run.out, run.err) == (130, "", "rag-rules: interrupted\n")

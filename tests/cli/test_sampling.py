@@ -48,7 +48,7 @@ def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
     [
         (("--max-violation", 0.1), ("--max-violation", "--miner sampled")),
         (("--miner", "exact", "--jointly"), ("--jointly", "--miner sampled")),
-        (("--miner", "sampled", "--max-violation", 5), ("max_violation is 5", "between 0 and 1")),
+        (("--miner", "sampled", "--max-violation", 5), ("--max-violation is 5", "between 0 and 1")),
         (("--miner", "sampled", "--sizes", "few"), ("--sizes is 'few'", "such as 5")),
         (("--miner", "sampled", "--min-confidence", 0.9), ("min_confidence", "leave one of them out")),
     ],
@@ -143,7 +143,7 @@ def test_near_duplicates_are_tied_on_request(rag_rules: RagRules, tmp_path: Path
     ("options", "said"),
     [
         (("--similarity", 0.9), ("--similarity", "--merge-duplicates")),
-        (("--merge-duplicates", "--similarity", 2), ("merge_duplicates is 2.0", "up to 1.0")),
+        (("--merge-duplicates", "--similarity", 2), ("--similarity is 2.0", "up to 1.0")),
     ],
 )
 def test_a_similarity_that_cannot_be_is_refused(

@@ -67,10 +67,13 @@ def test_a_limit_is_told(
         (("--price", "m"), "--price 'm' is no price"),
         (("--price", "m=1,x"), "is no price"),
         (("--price", "m=1,-2"), "the price of output is -2.0"),
-        (("--max-cost", "1"), "limits.cost is set without prices"),
-        (("--max-seconds", "-1"), "limits.seconds is -1.0"),
-        (("--timeout", "0"), "timeout is 0.0"),
-        (("--speculate", "1.5"), "speculate is 1.5"),
+        (
+            ("--max-cost", "1"),
+            "--max-cost needs the price of tokens; give those of a million tokens",
+        ),
+        (("--max-seconds", "-1"), "--max-seconds is -1.0; give a number above 0, or leave it out"),
+        (("--timeout", "0"), "--timeout is 0.0"),
+        (("--speculate", "1.5"), "--speculate is 1.5"),
     ],
 )
 def test_bad_options(rag_rules: RagRules, sources: Path, options: tuple[str, ...], said: str) -> None:

@@ -83,4 +83,4 @@ def test_bad_input_ends_in_one_line(rag_rules: RagRules, tmp_path: Path, command
     run = rag_rules("store", command, "postgresql://me:secret@127.0.0.1:1/db", *more)
     assert_refused(run, "postgresql://me:***@127.0.0.1:1/db", "check that the server is up")
     assert "secret" not in run.err
-    assert_refused(rag_rules("store", command), ". See rag-rules --help.")
+    assert_refused(rag_rules("store", command), f". See rag-rules store {command} --help.")

@@ -277,7 +277,7 @@ def test_what_is_cached_is_cheaper_where_a_price_says_so() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, "8", None])
 def test_a_limiter_of_no_size_is_refused(size: Any) -> None:
-    with pytest.raises(InvalidInput, match="at least 1"):
+    with pytest.raises(InvalidInput, match="from 1 to 10,000"):
         Limiter(size)
 
 

@@ -19,6 +19,7 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.allowed import checked_function
 from rag_rule_explainer.clients import Client
 from rag_rule_explainer.probing.gating import going_on
 from rag_rule_explainer.wrapping.gates import gated_function, joining
@@ -82,6 +83,8 @@ def gate(
 
     Raises InvalidInput for what is no search.
     """
+    if item_of is not None:
+        checked_function("item_of", item_of, "a function from a document to an item")
     shape = Shape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
+from rag_rule_explainer.allowed import checked_flag, checked_whole, told
 from rag_rule_explainer.probing.gating import Recording
 from rag_rule_explainer.probing.tracing import BASELINE_TAG, REPLAY_TAG, TracedExplanation
 from rag_rule_explainer.wrapping.call import Call, Recorded
@@ -62,6 +63,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
 
     One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
     an explanation is a run of its own, whose metadata has the id of the run that it explains.
+
+    Raises InvalidInput for what is no RuleExplainer, and for a ``keep`` that is no whole number above 0.
     """
 
     run_inline = True  # in the context of the run itself
@@ -69,6 +72,12 @@ class RuleExplanationHandler(BaseCallbackHandler):
     def __init__(
         self, explainer: RuleExplainer[Any, Any], *, auto: bool = False, keep: int = 100
     ) -> None:
+        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(
+                f"the explainer is {told(explainer)}; give a RuleExplainer of the application"
+            )
+        checked_flag("auto", auto)
+        checked_whole("keep", keep, 1)
         self.explainer = explainer
         self.explanations: dict[UUID, Explanation] = {}
         self.errors: dict[UUID, Exception] = {}

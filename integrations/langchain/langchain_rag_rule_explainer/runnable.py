@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ from rag_rule_explainer import (
     SettingsFields,
     Verification,
 )
+from rag_rule_explainer.allowed import checked_flag, checked_function, told
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing import threads
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
@@ -34,7 +36,7 @@ from rag_rule_explainer.probing.traced import heard
 from rag_rule_explainer.probing.tracing import TracedExplanation
 from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
-from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
+from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, documents_in, ids_in
 from rag_rule_explainer.wrapping.outputs import Explained
 from rag_rule_explainer.wrapping.participation import participation, refused
 from rag_rule_explainer.wrapping.runs import ApplicationRun
@@ -135,7 +137,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
-        coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
+        checked_function("question_of", question_of, "a function from an input to its question")
+        checked_flag("allow_length", allow_length)
+        coerced = _runnable(application)
         super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         chosen = Settings.of(settings, fields, type(self).__init__)
         chosen = chosen.accepting(length=allow_length)
@@ -476,8 +480,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             given,
             question,
             config or {},
-            documents,
-            add_documents,
+            None if documents is None else documents_in("documents", documents),
+            documents_in("add_documents", add_documents),
             ids_in(pinned),
             baseline,
             keywords=dict(keywords or {}),
@@ -506,6 +510,19 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             bound = min(bound, self._own_concurrency)
         # One for each bound, so that all calls under it share what it bounds.
         return self._explainers.setdefault(bound, self._make(bound))
+
+
+def _runnable(application: Any) -> Runnable[Any, Any]:
+    """The application as a Runnable. Raises InvalidInput for what cannot be one."""
+    coerced: Runnable[Any, Any] | None = None
+    with suppress(TypeError):
+        coerced = coerce_to_runnable(application)
+    if coerced is None or application == {}:
+        raise InvalidInput(
+            f"the application is {told(application)}, which answers no questions; pass a Runnable, as "
+            "a chain, a graph or an agent, or a function of one question"
+        )
+    return coerced
 
 
 def _instance_of(retriever: object) -> object:

@@ -18,13 +18,14 @@ from rag_rule_explainer import (
     SettingsFields,
     Verification,
 )
+from rag_rule_explainer.allowed import checked_flag, checked_function
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
 from rag_rule_explainer.probing.gating import OnNewQuery
 from rag_rule_explainer.probing.replaying import WantedScope
 from rag_rule_explainer.wrapping.bounds import FACTOR
 from rag_rule_explainer.wrapping.call import Call, Kind
-from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, ids_in
+from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, documents_in, ids_in
 from rag_rule_explainer.wrapping.participation import participation, refused
 from rag_rule_explainer.wrapping.runs import ApplicationRun
 from rag_rule_explainer.wrapping.showing import showing_settings
@@ -119,6 +120,8 @@ class RuleExplainer:
         limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
+        checked_function("question_of", question_of, "a function from an input to its question")
+        checked_flag("allow_length", allow_length)
         self.application = application
         self.question_of = question_of
         self._entry = entry_of(application)
@@ -272,7 +275,16 @@ class RuleExplainer:
                 )
             )
         question = self.question_of(given)
-        return Case(given, question, None, documents, add_documents, ids_in(pinned), baseline, live)
+        return Case(
+            given,
+            question,
+            None,
+            None if documents is None else documents_in("documents", documents),
+            documents_in("add_documents", add_documents),
+            ids_in(pinned),
+            baseline,
+            live,
+        )
 
     def _call(self, case: Case) -> Call[Found]:
         run = ApplicationRun(LlamaIndexApplication(self._entry), case, self._manner)

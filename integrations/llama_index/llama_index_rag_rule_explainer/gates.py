@@ -11,6 +11,7 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.allowed import checked_function
 from rag_rule_explainer.clients import Client
 from rag_rule_explainer.probing.gating import going_on
 from rag_rule_explainer.wrapping.asking import Shape, asked_part
@@ -72,6 +73,8 @@ def gate(
     """
     if isinstance(search, GatedRetriever):
         return search
+    if item_of is not None:
+        checked_function("item_of", item_of, "a function from a node to an item")
     anything = Anything(Reading(items_of, text_of), item_of)
     if isinstance(search, FunctionTool):
         return _gated_tool(search, anything)

@@ -23,6 +23,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
+from rag_rule_explainer.allowed import checked_flag, checked_whole, told
 from rag_rule_explainer.probing.gating import Recording
 from rag_rule_explainer.wrapping.call import Call, Recorded
 from rag_rule_explainer.wrapping.copying import copied
@@ -60,7 +61,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     an explanation is a span of its own, whose tags have the id of the span that it explains.
 
     Raises InvalidInput for an explainer of anything but a query or a chat engine: the dispatcher tells
-    of no other as a whole.
+    of no other as a whole; and for a ``keep`` that is no whole number from 1 on.
     """
 
     explanations: dict[str, Explanation] = Field(default_factory=dict)
@@ -75,6 +76,10 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     _letting_go: Callable[[], object] | None = PrivateAttr(default=None)
 
     def __init__(self, explainer: RuleExplainer, *, auto: bool = False, keep: int = 100) -> None:
+        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"the explainer is {told(explainer)}; give a RuleExplainer of the engine")
+        checked_flag("auto", auto)
+        checked_whole("keep", keep, 1)
         if not isinstance(explainer.application, (BaseQueryEngine, BaseChatEngine)):
             raise InvalidInput(
                 f"LlamaIndex's dispatcher does not tell of the runs of a "

@@ -13,7 +13,6 @@ from .robustness import robustness
 experiment = typer.Typer(
     name="experiment",
     help="Run the paper's evaluations on any model, or on the offline reader.",
-    no_args_is_help=True,
 )
 
 

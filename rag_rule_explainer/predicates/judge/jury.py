@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
+from ...allowed import checked_whole
 from ...errors import InvalidInput
 from ...verdicts import Judgement
 from .majority import majority
@@ -14,6 +15,9 @@ from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
 
 ALONE = 1
 """Answers in one request, unless a caller wants more: then one of them could speak for the others."""
+
+MOST_OPINIONS = 1_000
+"""On one answer, and answers in one request."""
 
 InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
 
@@ -152,8 +156,7 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
-        if type(number) is not int or number < 1:
-            raise InvalidInput(f"{what} is {number!r}; give a whole number, at least 1")
+        checked_whole(what, number, 1, MOST_OPINIONS)
     if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"judge_name is {name!r}; give a name, or leave it out")
     found: Any = _adapted(judge)

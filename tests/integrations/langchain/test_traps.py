@@ -199,6 +199,16 @@ def test_a_tool_with_side_effects_is_warned_of_and_can_be_stubbed() -> None:
     assert is_the_truth(quiet)
     assert (sent, quiet.warnings, quiet.baseline.text) == ([], (), "bad news, not sent")
     assert asyncio.run(RuleExplainer(app, stub_tools={"send_mail": 1}).aexplain("?")).baseline.text
+    both = {"send_mail": "not sent", "send_letter": "not sent"}
+    assert "stub_tools names 'send_letter', and the first run called no" in str(
+        RuleExplainer(app, predicate=BAD, stub_tools=both).explain("?").notes
+    )
+    misspelt = RuleExplainer(app, predicate=BAD, stub_tools={"sendmail": "not sent"}).explain("?")
+    assert any(
+        "stub_tools names 'sendmail', and the first run called no tool of that name; did you mean "
+        "'send_mail'? it called 'look_up', 'send_mail'" in warning
+        for warning in misspelt.warnings
+    )
 
 
 def test_a_model_cache_changes_nothing_and_is_not_changed() -> None:

@@ -1,0 +1,72 @@
+"""Exit codes are those of the table in README.md."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runs import BUILT, QUESTION, UNREACHABLE, RagRules, jsonl
+
+ASKED = ("--question", QUESTION, "--predicate", "contains:1889")
+LABEL = {"question": QUESTION, "answer": "in 1889", "label": True, "truth": "1889"}
+Typed = tuple[object, ...]
+
+
+def told_by_the_readme() -> set[tuple[str, int]]:
+    """The commands and codes of the table; an interrupt is tested with processes, in test_output."""
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w[\w-]*)` \|(.*)\|(.*)\|(.*)\|(.*)\|.*\|$", text, re.MULTILINE)
+    return {(row[0], code) for row in rows for code in range(4) if row[code + 1].strip()}
+
+
+@pytest.fixture
+def file_of(rag_rules: RagRules, tmp_path: Path, sources: Path) -> Callable[..., Path]:
+    """Keeps what explain prints as JSON."""
+
+    def explained(name: str, *options: object) -> Path:
+        run = rag_rules("explain", *ASKED, "--json", "--sources", sources, "--yes", *options)
+        path = tmp_path / name
+        path.write_text(run.out, encoding="utf-8")
+        return path
+
+    return explained
+
+
+@pytest.fixture
+def typed(sources: Path, tmp_path: Path, file_of: Callable[..., Path]) -> dict[tuple[str, int], Typed]:
+    given = ("--sources", sources)
+    labels = jsonl(tmp_path / "labels.jsonl", LABEL)
+    judged = ("--predicate", "judged:is right", "--judge-model", "j", "--judge-base-url", UNREACHABLE)
+    whole, stopped = file_of("whole.json"), file_of("stopped.json", "--max-replays", 2)
+    other = jsonl(tmp_path / "other.jsonl", {**BUILT[0], "text": "Nothing."}, *BUILT[1:])
+    changed = file_of("changed.json", "--sources", other)
+    rule = ("verify", *ASKED, *given, "--kind", "retention", "--rule")
+    return {
+        ("explain", 0): ("explain", *ASKED, *given),
+        ("explain", 2): ("explain", *given),
+        ("verify", 0): (*rule, "plaque"),
+        ("verify", 1): (*rule, "menu"),
+        ("verify", 2): (*rule, "nobody"),
+        ("verify", 3): (*rule, "plaque", "--max-replays", 2),
+        ("diff", 0): ("diff", whole, whole),
+        ("diff", 1): ("diff", whole, changed),
+        ("diff", 2): ("diff", whole, labels),
+        ("diff", 3): ("diff", whole, stopped),
+        ("judge-check", 0): ("judge-check", labels),
+        ("judge-check", 2): ("judge-check", sources),
+        ("judge-check", 3): ("judge-check", labels, *judged, "--retries", 0),
+        ("estimate", 0): ("estimate", *ASKED, *given),
+        ("estimate", 2): ("estimate", *given),
+        ("experiment", 2): ("experiment", "efficiency", "--setting", "nowhere"),
+    }
+
+
+@pytest.mark.slow
+def test_commands_exit_as_the_readme_says(
+    with_key: RagRules, typed: dict[tuple[str, int], Typed]
+) -> None:
+    # What an experiment ends with otherwise is tested where each of them is.
+    assert set(typed) == told_by_the_readme() - {("experiment", 0), ("experiment", 3)}
+    ended = {(command, code): with_key(*words).code for (command, code), words in typed.items()}
+    assert ended == {(command, code): code for command, code in typed}
