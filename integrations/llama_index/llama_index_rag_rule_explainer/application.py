@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
+from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.memory import BaseMemory, BaseMemoryBlock
@@ -213,6 +214,12 @@ class LlamaIndexApplication(Application[Found]):
             return (
                 "the application's retrievers returned no nodes for this input, so there is nothing to "
                 "explain its answer by; check the query and the index"
+            )
+        if isinstance(self.root, SimpleChatEngine):
+            return (
+                "a SimpleChatEngine retrieves nothing, so there is nothing to explain its answer by; "
+                "pass an engine that retrieves, such as index.as_chat_engine(), or wrap the search that "
+                "its model makes in gate(...)"
             )
         return (
             "the application answered without a retrieval that could be seen: those of LlamaIndex query "

@@ -10,6 +10,7 @@ from . import (
     memories,
     outside,
     postprocessors,
+    predictions,
     retrievers,
     standstills,
     tools,
@@ -30,5 +31,6 @@ interception = Patches(
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
+        *predictions.INTERCEPTIONS,
     ]
 )
