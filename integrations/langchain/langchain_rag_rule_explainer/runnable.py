@@ -25,6 +25,7 @@ from rag_rule_explainer import (
     SettingsFields,
     Verification,
 )
+from rag_rule_explainer.naming import keywords_of
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing import threads
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
@@ -44,11 +45,14 @@ from .application import LangChainApplication
 from .brought import DocumentLike
 from .finding import Found
 from .graphs import STREAM_ONLY
+from .keywords import check_keywords
 from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
 from .tracing import as_one_async_run, as_one_run, asked, inside_root, is_told_of, root_config
+
+_OF_QUESTIONS = ("documents", "add_documents", "pinned", "baseline")
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
@@ -186,7 +190,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         ``pinned``: ids of documents that are always retained and in no rule. ``baseline``: a logged
         answer (or output) to explain; if the application now answers otherwise, that is the first of the
         explanation's warnings. ``kwargs``: what every run of the application is given by name, such as a
-        graph's ``context=``; each has a copy of its own.
+        graph's ``context=``; each has a copy of its own. Raises InvalidInput for one that the application
+        does not take and that looks like a keyword from here, or like a setting.
 
         Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
         retrieve, SourceLeak where the model was sent a document that was left out, UnknownQuery,
@@ -471,6 +476,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                     "put the application it wraps (.application) in its place"
                 )
             )
+        check_keywords(keywords or (), self.application, _OF_QUESTIONS, keywords_of(type(self).__init__))
         question = self.question_of(given)
         return Case(
             given,

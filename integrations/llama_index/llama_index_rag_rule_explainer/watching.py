@@ -106,12 +106,7 @@ class Watch:
             sent = f"{event.prompt}\n\n{_parameters(event)}"
             self._request(self._sent, event.span_id, event.prompt, sent)
         elif isinstance(event, LLMPredictStartEvent):
-            told = (event.template_args or {}).values()
-            text = "\n\n".join(each for each in told if isinstance(each, str))
-            self._request(self._predicted, event.span_id, text, text)
-            begun = _beginning.get()
-            if begun is not None:
-                begun.append(event.span_id)
+            self._predicts(event)
         elif isinstance(event, LLMPredictEndEvent):
             self.predicted(event.span_id, event.output)
         elif isinstance(event, (LLMChatInProgressEvent, LLMCompletionInProgressEvent)):
@@ -124,6 +119,14 @@ class Watch:
             self.failures.append(event.err_str)
         elif isinstance(event, ExceptionEvent) and event.span_id in self._asking:
             self.failures.append(f"{type(event.exception).__name__}: {event.exception}")
+
+    def _predicts(self, event: LLMPredictStartEvent) -> None:
+        told = (event.template_args or {}).values()
+        text = "\n\n".join(each for each in told if isinstance(each, str))
+        self._request(self._predicted, event.span_id, text, text)
+        begun = _beginning.get()
+        if begun is not None:
+            begun.append(event.span_id)
 
     def predicted(self, span: str | None, text: str) -> None:
         """Notes how the prediction of that span has ended."""
