@@ -163,8 +163,8 @@ def test_a_misspelt_setting_is_not_taken_for_a_keyword_of_the_application(given:
         explainer.explain("why?", **{given: ["x"]})
     with pytest.raises(InvalidInput, match=told):
         asyncio.run(explainer.aexplain("why?", **{given: ["x"]}))
+    attaching: Any = explained(lcel(), predicate=BAD)
     with pytest.raises(InvalidInput, match=told):
-        attaching: Any = explained(lcel(), predicate=BAD)
         attaching.invoke("why?", **{given: ["x"]})
 
 
