@@ -46,6 +46,9 @@ class Manner:
     def __post_init__(self) -> None:
         object.__setattr__(self, "steady", Steady(self.ignore))
         checked_factor(self.replay_bound)
+        for name in ("trace_replays", "print_replays"):
+            # A string such as "no" would be taken for a yes.
+            _one_of(name, getattr(self, name), (True, False))
         _one_of("scope", self.scope, get_args(WantedScope))
         _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))

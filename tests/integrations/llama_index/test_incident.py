@@ -233,6 +233,7 @@ def test_an_answer_that_cannot_be_read_names_answer_of() -> None:
     ("parameters", "says"),
     [
         ({"scope": "visible"}, "scope is 'visible'; give one of 'seen', 'retrieved'"),
+        ({"trace_replays": "no"}, "trace_replays is 'no'; give one of True, False"),
         ({"on_new_query": "keep"}, "on_new_query is 'keep'; give one of 'kept', 'filter', 'error'"),
         ({"on_no_retrieval": "acept"}, "on_no_retrieval is 'acept'"),
         ({"retrievers": retriever_of()}, "retrievers is a Counting; pass a list"),
