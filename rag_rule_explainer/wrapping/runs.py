@@ -11,7 +11,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
@@ -221,7 +221,7 @@ class ApplicationRun(Generic[Item]):
         self._check_not_stopped(output)
         if first.watch.fault:
             raise self._no_answer(first.watch.fault)
-        captured = self._recorded_sources()
+        captured = self._sources_of(output)
         try:
             answer = self._read(output, first.watch)
         except InvalidInput:
@@ -234,6 +234,17 @@ class ApplicationRun(Generic[Item]):
         constants = self._leftovers.before.texts()
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         return self._understood(captured, answer, replays)
+
+    def _sources_of(self, output: Any) -> Captured[Item]:
+        try:
+            return self._recorded_sources()
+        except NoSourcesCaptured:
+            with suppress(InvalidInput):
+                self._read(output, self._first.watch)
+                raise
+            # It may have stopped before it retrieved anything.
+            self._check_not_stopped(output, unreadable=True)
+            raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
         stopped = self.application.stopped(output, unreadable=unreadable)
