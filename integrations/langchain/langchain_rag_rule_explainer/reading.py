@@ -70,8 +70,8 @@ def _of_a_stopped_graph(given: Any) -> str:
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""
     return (
-        ". Where a graph went on that had stopped, the question and what was retrieved before are another "
-        "run's: explain a function that makes both, def ask(question): graph.invoke(question, config); "
+        ". Where a graph went on that had stopped, the question and what was retrieved before are "
+        "another run's: explain a function that makes both, def ask(question): graph.invoke(question, config); "
         f"return graph.invoke({'None' if given is None else 'Command(resume=...)'}, config)"
     )
 
