@@ -66,13 +66,13 @@ def answer_in(output: Any) -> Answer:
 
 def _of_a_stopped_graph(given: Any) -> str:
     """What to do where a graph may go on that had stopped: it is given None or a ``Command`` then."""
-    kind = type(given)
+    kind = type(cast("object", given))
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""
     return (
         ". Where a graph went on that had stopped, the question and what was retrieved before are "
-        "another run's: explain a function that makes both, def ask(question): graph.invoke(question, config); "
-        f"return graph.invoke({'None' if given is None else 'Command(resume=...)'}, config)"
+        "another run's: explain a function that makes both, def ask(question): graph.invoke(question, "
+        f"config); return graph.invoke({'None' if given is None else 'Command(resume=...)'}, config)"
     )
 
 

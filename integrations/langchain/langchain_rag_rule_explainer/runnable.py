@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSerializable
-from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
+from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, PrivateAttr
@@ -46,6 +46,7 @@ from .brought import DocumentLike
 from .finding import Found
 from .graphs import STREAM_ONLY
 from .keywords import check_keywords
+from .kinds import as_application
 from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
@@ -65,6 +66,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
     ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
     output; by default str, messages, and dicts with the usual keys are understood.
+
+    Raises InvalidInput for what answers no questions, such as a retriever, or a graph that is not
+    compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in what the model was sent, and
     serves no others; "retrieved" by all that retrieval returned. ``on_new_query``: what a replay is
@@ -139,10 +143,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         limiter: Limiter | None = None,
         **fields: Unpack[SettingsFields],
     ) -> None:
-        coerced = cast("Runnable[Any, Any]", coerce_to_runnable(application))
-        super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         chosen = Settings.of(settings, fields, type(self).__init__)
         chosen = chosen.accepting(length=allow_length)
+        coerced = as_application(application, reads_answers=answer_of is not answer_in)
+        super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         self._manner = Manner(
             answer_of,
             tuple(map(_instance_of, Manner.instances(retrievers))),

@@ -39,6 +39,7 @@ from rag_rule_explainer.wrapping.patching import Patches
 from .brought import as_found
 from .entries import AsyncOnlyError, Entry
 from .interception import interception
+from .kinds import in_place_of_an_answer
 from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
@@ -230,7 +231,7 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:
-        return ""
+        return in_place_of_an_answer(output) if unreadable else ""
 
     @override
     def versions(self) -> Mapping[str, str]:
