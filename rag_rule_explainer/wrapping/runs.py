@@ -42,6 +42,7 @@ from .doubts import BASELINE, REORDERED, named
 from .exiting import exits_contained
 from .fidelity import Fidelity
 from .holdings import Holdings
+from .items import why_empty
 from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
 from .marks import texts_of
@@ -263,7 +264,8 @@ class ApplicationRun(Generic[Item]):
         if isinstance(gate, Recording):
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
-            told = self.application.why_nothing(retrievals)
+            faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
+            told = next(faults, "") or self.application.why_nothing(retrievals)
             if self._manner.retrievers:
                 told += ". Only those named in retrievers= count, and none of them was asked"
             raise NoSourcesCaptured(told)
