@@ -129,6 +129,8 @@ class Inquiry:
             )
             for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
         )
+        asked = dict.fromkeys(str(strand.judging.base) for strand in self._strands.values())
+        self.trace.condition = "; ".join(asked)
 
     def _doubt(self) -> str:
         """Why verdicts on replays cannot be relied on; empty where they can, or where nobody can tell."""

@@ -50,13 +50,30 @@ def test_each_replay_says_what_was_retained_and_what_was_found(told: Any, how: s
         ("mail", "breaks"),
         ("", "unknown"),
     }
-    assert {each["rag_rule_condition"] for each in replays if each["rag_rule_kept"]} == {
-        "the answer stays the same"
-    }
+    assert {each["rag_rule_condition"] for each in replays} == {"the answer stays the same"}
     (reason,) = {each["rag_rule_reason"] for each in replays if not each["rag_rule_kept"]}
     assert reason == "ValueError: nothing to read"
     numbers = [each["rag_rule_number"] for each in replays]
     assert len(set(numbers)) == len(numbers)
+
+
+@pytest.mark.parametrize("how", ["once", "voted"])
+def test_spans_that_the_application_makes_itself_are_marked(told: Any, how: str) -> None:
+    models = [each for each in told[how]["spans"] if each["name"] == "model"]
+    assert {each["rag_rule_explanation"] for each in models} == {told[how]["id"]}
+    assert sorted({each["rag_rule_kept"] for each in models}) == ["", "mail", "memo", "memo,mail"]
+    assert {tag for each in models for tag in each["tag.tags"]} == {
+        "rag-rule-baseline",
+        "rag-rule-replay",
+    }
+    assert all(json.loads(each["metadata"])["rag_rule_kind"] for each in models)
+    # A replay's own span has its verdict, once it was judged; what it did has not.
+    assert not any("rag_rule_verdict" in each for each in models)
+
+
+def test_what_happens_outside_of_replays_is_as_it_was(told: Any) -> None:
+    (outside,) = told["outside"]["spans"]
+    assert set(outside) == {"name", "inside", "trace", "id", "mine"}
 
 
 def test_replays_can_be_kept_from_it_with_all_that_the_application_traces(told: Any) -> None:

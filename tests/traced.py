@@ -68,7 +68,9 @@ def main(way: str) -> dict[str, Any]:
             "replays": explanation.counts.replays,
             "spans": printed(exporter),
         }
-    return told
+    with trace.get_tracer("the application's").start_as_current_span("other", attributes={"mine": 1}):
+        pass
+    return {**told, "outside": {"spans": printed(exporter)}}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -43,18 +43,16 @@ class Integration:
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
-        try:
-            self._package.RuleExplainer(application)
-        except (InvalidInput, TypeError) as error:
-            if self.framework != _framework_of(application) and _is_of_a_framework(application):
-                raise InvalidInput(
-                    f"--app {name} is of type {type(application).__name__}, which is not of "
-                    f"{self.framework}; leave --framework out"
-                ) from error
+        if _built_with(application) is None and not isinstance(application, (Callable, dict)):
             raise InvalidInput(
                 f"--app {name} is of type {type(application).__name__}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"
-            ) from error
+            )
+        if _built_with(application) not in {None, self.framework}:
+            raise InvalidInput(
+                f"--app {name} is of type {type(application).__name__}, which is not of "
+                f"{self.framework}; leave --framework out"
+            )
         return self._package.RuleExplainer(application, **parameters)
 
     def question_in(self, given: Any) -> str:
@@ -62,20 +60,23 @@ class Integration:
         return self._reading.question_in(given)
 
 
-def _is_of_a_framework(application: Any) -> bool:
-    return any(_root(kind) in _ROOTS for kind in type(application).__mro__)
-
-
 def _framework_of(application: Any) -> Framework:
     """By its class; a function's by what its module has imported, and LangChain's where that has both."""
-    for kind in type(application).__mro__:
-        if (framework := _ROOTS.get(_root(kind))) is not None:
-            return framework
+    framework = _built_with(application)
+    if framework is not None:
+        return framework
     if callable(application) and _needs_nothing(application):
         return "llama-index"  # only its integration takes functions that make engines
     module = sys.modules.get(getattr(application, "__module__", None) or "")
     used = set(_used_by(module)) if module is not None else set[Framework]()
     return "llama-index" if used == {"llama-index"} else "langchain"
+
+
+def _built_with(application: Any) -> Framework | None:
+    known: list[Framework] = [
+        _ROOTS[root] for root in map(_root, type(application).__mro__) if root in _ROOTS
+    ]
+    return known[0] if known else None
 
 
 def _used_by(module: ModuleType) -> Iterator[Framework]:

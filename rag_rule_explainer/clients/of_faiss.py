@@ -29,7 +29,8 @@ class Faiss:
     """What ``search`` and ``search_and_reconstruct`` of an index return. An item is a place in it.
 
     ``texts``: from a place to its text or document: a list, a dict, or a function. Where rows are of
-    different length, the shorter ones are filled up with places of -1, as FAISS does.
+    different length, the shorter ones are filled up with places of -1, as FAISS does; and where the index
+    has fewer vectors than were asked for, what filled up its longest row fills it up in every replay.
     """
 
     texts: Texts
@@ -55,7 +56,8 @@ class Faiss:
         """Returns arrays of the same types, as wide as the longest row."""
         numpy = sys.modules["numpy"]
         distances, places, *vectors = like
-        shape = len(rows), max(map(len, rows), default=0)
+        found = int((places != _NOTHING).sum(axis=1).max(initial=0))
+        shape = len(rows), max(map(len, rows), default=0) + places.shape[1] - found
         own = [
             numpy.full(shape, _worst(distances), distances.dtype),
             numpy.full(shape, _NOTHING, places.dtype),
@@ -111,6 +113,9 @@ def _worst(distances: Any) -> Any:
 
 def faiss(texts: Texts) -> Faiss:
     """Returns what takes results of an index of FAISS apart, given the texts of its places.
+
+    An index with fewer vectors than are asked for fills up its result with places of -1, here as in
+    replays: skip them, as ``texts[-1]`` of a list is its last text.
 
     ``texts``: a list, a dict or a function, from a place to its text, or to a document with an id.
     Raises InvalidInput for anything else.

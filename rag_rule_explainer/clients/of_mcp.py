@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ..given import Given
+from ..printable import shortened
 from .blocks import paired, read_block, structured_of
 from .protocol import Rows
 from .reading import changed, field_of, is_listed
@@ -40,6 +41,17 @@ class Content:
         blocks, structured = structured_of(rows[0], like.content, _structured(like))
         name = next((name for name in _STRUCTURED if _has(like, name)), None)
         return changed(like, content=blocks, **({name: structured} if name else {}))
+
+    def fault(self, response: Any) -> str:
+        """Returns what a tool says that failed; nothing where it did not."""
+        if not _failed(response):
+            return ""
+        blocks = cast("Sequence[Any]", field_of(response, "content"))
+        told = " ".join(str(field_of(block, "text") or "") for block in blocks).strip()
+        return (
+            f"an MCP tool failed (isError) and said {shortened(told, 200)!r}, so nothing was retrieved "
+            "that could explain the answer; make the tool find something first"
+        )
 
     def read(self, item: Any) -> Given | None:
         """Returns the text of a block; a picture or a sound has none."""

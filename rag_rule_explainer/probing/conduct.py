@@ -69,12 +69,13 @@ class Conduct:
         Under the scope "seen", a source is held out if it could be recognised, was not, and another was.
         ``pinned`` ones never are, nor those that are known to be ``shown`` all the same.
         """
-        sight = Sight(sources, constant)
+        sight, requests = Sight(sources, constant), tuple(requests)
         seen = sight.seen_in(requests)
         if not seen:
             actual = scope if scope == "given" else "retrieved"
             return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
-        unrecognised = (sight.recognisable - seen).intersection(shown)
+        known = sight.glued_in(requests).union(shown)
+        unrecognised = (sight.recognisable - seen).intersection(known)
         unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
         counts = f"captured {len(sources)}, the model saw {len(sources) - len(unseen)}"
         if scope == "seen" and unseen:
@@ -108,7 +109,7 @@ class Conduct:
             raise UnusableReply(serving.undecided, answer.usage, answer.models, passing=False)
         ids = [source.id for source in kept]
         seen = self.sight.seen_in(requests)
-        leaks = sorted(self.sight.leaked_in(requests, ids))
+        leaks = sorted(self._leaked_in(requests, ids))
         if leaks:
             raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
         remarks = {answer.note, *serving.remarks}
@@ -137,6 +138,12 @@ class Conduct:
             delivered=tuple(identity for identity in ids if identity in serving.delivered),
             seen=tuple(identity for identity in ids if identity in seen) if requests else None,
         )
+
+    def _leaked_in(self, requests: Sequence[Request], ids: Sequence[str]) -> frozenset[str]:
+        leaked = self.sight.leaked_in(requests, ids)
+        if not self.unrecognised:
+            return leaked
+        return leaked | self.sight.glued_in(requests) & self.unrecognised.difference(ids)
 
     def unseen_needed(
         self, that_found: ThatFound = nobody_knows, answers: str = ""

@@ -144,6 +144,12 @@ class Recording(Gate, Generic[Item]):
         """How many retrievals were recorded."""
         return len(self._retrievals)
 
+    @property
+    def forms(self) -> tuple[object, ...]:
+        """The forms in which retrievals came, in order."""
+        with self._lock:
+            return tuple(each.form for each in self._retrievals)
+
     def captured(self, on_new_query: OnNewQuery = "kept") -> "Captured[Item]":
         """Everything recorded so far, each document once, in order of first appearance."""
         with self._lock:

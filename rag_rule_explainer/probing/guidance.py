@@ -37,7 +37,8 @@ def unseen_needed(
         f"{named} {were} retrieved{_by(finding)} and shown to no model, so no replay is served {it}; but "
         f"without {it}, {answers or ANOTHER_WAY}: {'it' if one else 'they'} {means}. Pass "
         'scope="retrieved", or wrap the function that makes both searches in gate(...), so that what it '
-        f"returns are the sources{f'; both are called in {both}' if both else ''}"
+        f"returns are the sources{f'; both are called in {both}' if both else ''}. (A text that was "
+        'shown in other words was not recognised; scope="retrieved" takes it in as well.)'
     )
 
 

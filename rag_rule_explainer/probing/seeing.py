@@ -80,6 +80,30 @@ class Sight:
             if len(of) < STRETCH and _is_telling(of) and sum(_line(of) in other for other in spoken) == 1
         }
 
+        run = {identity: _run_together(line) for identity, line in self._short.items()}
+        together = [_run_together(line) for line in spoken]
+        self._glued = {
+            identity: text
+            for identity, text in run.items()
+            if sum(text in each for each in together) == 1
+        }
+
+    def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
+        """Ids of the short sources whose text is in one of the requests, if perhaps without a space
+        between it and what stands around it: "... is here now" and "what is it?", run together.
+        """
+        found: set[str] = set()
+        for request in requests if self._glued else ():
+            before = [_run_together(reading_of(text).line) for text in request.written_before]
+            for text in readings(request.text):
+                line = _run_together(reading_of(text).line)
+                found.update(
+                    identity
+                    for identity, own in self._glued.items()
+                    if line.count(own) > sum(said.count(own) for said in before)
+                )
+        return frozenset(found)
+
     @property
     def recognisable(self) -> frozenset[str]:
         """Ids of the sources that can be told from all others and from chance."""
@@ -153,6 +177,10 @@ def _stretches(words: Sequence[str]) -> set[Stretch]:
 
 def _line(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
+
+
+def _run_together(line: str) -> str:
+    return line.replace(" ", "")
 
 
 def _is_telling(words: Sequence[str]) -> bool:

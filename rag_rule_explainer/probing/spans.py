@@ -5,9 +5,12 @@ Nothing is imported here that the process has not imported itself: who does not 
 
 import json
 import sys
+import threading
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, cast
+from weakref import WeakSet
 
 from . import endpoints
 from .tracing import Marks, Outcome
@@ -15,6 +18,8 @@ from .tracing import Marks, Outcome
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
 """Under which OpenInference looks, in the context, for what it puts on every span."""
+_MARKS = "rag_rule_marks"
+"""Under which a replay's marks are in the context, for the spans that the application makes itself."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
 """What instrumentations look for in the context, beside the key that OpenTelemetry makes."""
 
@@ -77,16 +82,61 @@ def is_on() -> bool:
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
     """Says that where spans of these tracers, or of any other, are exported to, nobody answers; empty
     where somebody does, or where that cannot be known. Blocks."""
-    from opentelemetry import trace
-
-    for tracer in (*tracers, trace.get_tracer(_NAME)):
-        processor: Any = getattr(tracer, "span_processor", None)
+    for processor in _processors(tracers):
         for each in getattr(processor, "_span_processors", ()):
             endpoint: Any = getattr(getattr(each, "span_exporter", None), "_endpoint", None)
             dead = endpoints.why_not(endpoint) if isinstance(endpoint, str) else ""
             if dead:
                 return dead
     return ""
+
+
+def mark_own(tracers: Iterable[Any] = ()) -> None:
+    """Has spans marked that are begun in a replay, whoever makes them: those that are exported as these
+    tracers' are, or as any other. What does so stays, and does nothing outside of replays.
+    """
+    for processor in _processors(tracers):
+        with _GUARD:
+            if processor in _MARKED or not hasattr(processor, "add_span_processor"):
+                continue
+            _MARKED.add(processor)
+        processor.add_span_processor(_marker())
+
+
+_GUARD = threading.Lock()
+_MARKED: "WeakSet[Any]" = WeakSet()
+
+
+def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
+    """The one of each tracer, which all of one provider share, and that of the process."""
+    from opentelemetry import trace
+
+    for tracer in (*tracers, trace.get_tracer(_NAME)):
+        processor: Any = getattr(tracer, "span_processor", None)
+        if processor is not None:
+            yield processor
+
+
+@cache
+def _marker() -> Any:
+    """What puts on a span, as it begins, what the context says of the replay that it belongs to."""
+    from opentelemetry import context
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    class Marker(SpanProcessor):
+        def on_start(self, span: Any, parent_context: Any = None) -> None:
+            here = parent_context
+            marks: Any = context.get_value(_MARKS, here)
+            if marks is None:
+                # The span was given a context of its own, such as one without a parent.
+                here, marks = None, context.get_value(_MARKS)
+            if marks is None:
+                return
+            told = {**marks, **{key: context.get_value(key, here) for key in (_TAGS, _METADATA)}}
+            known: Any = span.attributes or {}
+            span.set_attributes({key: each for key, each in told.items() if key not in known})
+
+    return Marker()
 
 
 @contextmanager
@@ -132,12 +182,13 @@ def kept_context() -> Generator[None, None, None]:
 
 @contextmanager
 def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
-    """Inside, OpenInference puts these marks on every span, beside what the user has put there."""
+    """Inside, these marks are put on every span, by OpenInference beside what the user has put there."""
     from opentelemetry import context
 
     found = context.get_value(_TAGS)
     tags = cast("list[str]", found) if isinstance(found, list) else []
     known = context.set_value(_TAGS, [*(each for each in tags if each != tag), tag])
+    known = context.set_value(_MARKS, dict(marks), known)
     with _attached(context.set_value(_METADATA, _joined(context.get_value(_METADATA), marks), known)):
         yield
 

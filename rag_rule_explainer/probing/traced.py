@@ -25,9 +25,10 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
         inside.enter_context(being_traced(replay))
         is_told = replay.explanation.replays or replay.is_baseline
         for tracer in [each for each in (langsmith, spans) if each.in_use()]:
-            inside.enter_context(
-                tracer.marking(replay.marks, replay.tag) if is_told else tracer.silenced()
-            )
+            # Also where it is silenced: a sampler may take spans whatever they belong to.
+            inside.enter_context(tracer.marking(replay.marks, replay.tag))
+            if not is_told:
+                inside.enter_context(tracer.silenced())
         if replay.explanation.opens_spans and is_told:
             name = BASELINE if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
@@ -74,13 +75,16 @@ class Unheard(NamedTuple):
 
 
 def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
-    """Asks where traces go to. ``tracers``: of OpenTelemetry's, ``clients``: of LangSmith's, beside those
-    that are used by default. Blocks, if not for long."""
+    """Asks where traces go to, and has the spans marked that go there from replays. ``tracers``: of
+    OpenTelemetry's, ``clients``: of LangSmith's, beside those that are used by default. Blocks, if not
+    for long."""
     runs, exported = "", ""
     if langsmith.in_use():
         told = [langsmith.why_dead(each) for each in clients]
         runs = next(filter(None, told), "") or langsmith.why_nobody()
     if spans.in_use():
+        tracers = tuple(tracers)
+        spans.mark_own(tracers)
         exported = spans.why_nobody(tracers)
     return Unheard(runs, exported)
 

@@ -96,6 +96,7 @@ class TracedReplay:
             if self._outcome is not None:
                 return
             told: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
+            condition = condition or self.explanation.condition
             if condition:
                 told["rag_rule_condition"] = shortened(condition, _LONGEST)
             if judgement.reason:
@@ -130,7 +131,8 @@ class TracedExplanation:
     ``explained_run``: the id of the run that is explained, as its tracer knows it. ``replays``: False
     keeps replays from all tracers. ``opens_spans``: OpenTelemetry is told of it from here, as nobody else
     does. ``is_open``: there is a run or a span by now that holds all others. ``asked``: it is known
-    whether anybody would receive what is traced; ``notes`` say who would not.
+    whether anybody would receive what is traced; ``notes`` say who would not. ``condition``: what is
+    asked of every answer, for replays that have none.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
@@ -139,6 +141,7 @@ class TracedExplanation:
     opens_spans: bool = False
     is_open: bool = False
     asked: bool = False
+    condition: str = ""
     notes: list[str] = field(default_factory=list[str])
     _numbers: Iterable[int] = field(default_factory=lambda: count(1))
     _open: set[TracedReplay] = field(default_factory=set[TracedReplay])

@@ -148,6 +148,12 @@ class Reading:
         return _retrieved(text, given)
 
 
+def why_empty(form: object) -> str:
+    """Returns why a client's response found nothing, where it says so itself; see ``Reading.form``."""
+    fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
+    return "" if fault is None else fault(cast("Response", form).like)
+
+
 _NO_TEXTS = (
     "a search returned arrays as those of FAISS, and the texts are somewhere else; pass "
     "gate(index.search, items_of=faiss(texts)) from rag_rule_explainer.clients"

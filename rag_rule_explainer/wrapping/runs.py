@@ -11,7 +11,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
@@ -43,6 +43,7 @@ from .doubts import BASELINE, REORDERED, named
 from .exiting import exits_contained
 from .fidelity import Fidelity
 from .holdings import Holdings
+from .items import why_empty
 from .lasting import EVERYTHING, Lasting
 from .leftovers import Leftovers
 from .marks import texts_of
@@ -225,7 +226,7 @@ class ApplicationRun(Generic[Item]):
         self._check_not_stopped(output)
         if first.watch.fault:
             raise self._no_answer(first.watch.fault)
-        captured = self._recorded_sources()
+        captured = self._sources_of(output)
         try:
             answer = self._read(output, first.watch)
         except InvalidInput:
@@ -238,6 +239,17 @@ class ApplicationRun(Generic[Item]):
         constants = self._leftovers.before.texts()
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         return self._understood(captured, answer, replays)
+
+    def _sources_of(self, output: Any) -> Captured[Item]:
+        try:
+            return self._recorded_sources()
+        except NoSourcesCaptured:
+            with suppress(InvalidInput):
+                self._read(output, self._first.watch)
+                raise
+            # It may have stopped before it retrieved anything.
+            self._check_not_stopped(output, unreadable=True)
+            raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
         stopped = self.application.stopped(output, unreadable=unreadable)
@@ -256,7 +268,8 @@ class ApplicationRun(Generic[Item]):
         if isinstance(gate, Recording):
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
-            told = self.application.why_nothing(retrievals)
+            faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
+            told = next(faults, "") or self.application.why_nothing(retrievals)
             if self._manner.retrievers:
                 told += ". Only those named in retrievers= count, and none of them was asked"
             raise NoSourcesCaptured(told)

@@ -232,6 +232,11 @@ def test_places_where_faiss_found_nothing_are_none_and_rows_are_filled_up() -> N
     made = put((distances, places), 1, 2, 3, client=client)
     assert made[1].tolist() == [[2, -1], [2, 0]]
     assert made[0][0, 1] == np.finfo("float32").max
+    # An index of two vectors, asked for four: what filled up its result stays as well.
+    few = np.array([[0.25, 0.5, 3e38, 3e38]], dtype="float32"), np.array([[4, 2, -1, -1]])
+    assert put(few, 0, 1, client=client)[1].tolist() == few[1].tolist()
+    assert put(few, 1, client=client)[1].tolist() == [[2, -1, -1]]
+    assert put(few, client=client)[1].tolist() == [[-1, -1]]
     vectors = np.array([[[0, 1], [2, 3], [4, 5]]] * 2, dtype="float32")
     *_, kept = put((distances, places, vectors), 1, client=client)
     assert kept.shape == (2, 1, 2)

@@ -77,6 +77,17 @@ def test_a_text_of_a_few_words_is_recognised_whole_and_by_words() -> None:
     assert sight.seen_in([twice]) == {"short"}
 
 
+def test_a_short_text_that_runs_into_the_next_one_is_found_and_is_that_of_no_other() -> None:
+    sight = Sight([Source("a", "the gamma ray is here"), Source("b", "invoice number is 12")])
+    together = Request("Context: the gamma ray is herewhat is it?")
+    assert (sight.seen_in([together]), sight.glued_in([together])) == (set(), {"a"})
+    assert not sight.glued_in([Request("Context: gamma rays are here")])
+    # What a model wrote itself was not shown to it.
+    assert not sight.glued_in([Request(together.text, ("the gamma ray is herewhat",))])
+    two = Sight([Source("a", "invoice number is 1"), Source("b", "invoice number is 12")])
+    assert two.glued_in([Request("invoice number is 12, invoice number is 1")]) == {"b"}
+
+
 def test_scripts_without_spaces_are_recognised_too() -> None:
     text = "二零二三年的试验给四百名成年人服用钙片一年没有发现骨密度变化"
     sight = Sight([Source("zh", text), *BOTH])

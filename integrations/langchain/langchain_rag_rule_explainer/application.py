@@ -32,6 +32,7 @@ from .brought import as_documents
 from .finding import Found, documents_found, identify
 from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
+from .kinds import in_place_of_an_answer
 from .reading import plain, texts_in
 from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
@@ -181,7 +182,8 @@ class LangChainApplication(Application[Found]):
 
     @override
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:
-        return asked_a_human(self.runnable, output, unreadable=unreadable)
+        stopped = asked_a_human(self.runnable, output, unreadable=unreadable)
+        return stopped or (in_place_of_an_answer(output) if unreadable else "")
 
     @override
     def versions(self) -> Mapping[str, str]:

@@ -25,6 +25,7 @@ from rag_rule_explainer.wrapping.participation import inside_retrieval, particip
 from rag_rule_explainer.wrapping.state import State
 
 from .finding import Found, documents_found, identify
+from .graphs import ended
 from .interception import interception
 from .remembering import configured_by, keep, keep_chat
 from .retrievers import named_key
@@ -191,7 +192,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
             return
         # A stream knows its input only at its end.
         run.given = copied(told["inputs"]) if "inputs" in told else run.given
-        run.output = outputs
+        run.output = self._output(run, outputs)
         self._close(run)
         if self._auto:
             self._explain_now(run)
@@ -250,6 +251,16 @@ class RuleExplanationHandler(BaseCallbackHandler):
         run = self._run_of(told.get("run_id"))
         if run is not None:
             run.watch.on_llm_end(response, **told)
+
+    def _output(self, run: RecordedRun, outputs: Any) -> Any:
+        """What a run has given, as ``Paused`` where it is a graph's that has stopped in the middle."""
+        if run.unknown is not None or not run.config.get("configurable", {}).get("thread_id"):
+            return outputs
+        try:
+            return ended(self.explainer.application, run.config, outputs)
+        except Exception as error:
+            run.unknown = error
+            return outputs
 
     def _run_of(self, run_id: UUID | None) -> RecordedRun | None:
         root = None if run_id is None else self._root_of.get(run_id)

@@ -27,7 +27,7 @@ def question_in(given: Any) -> str:
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
-            "pass question_of=, a function from the input to the question"
+            f"pass question_of=, a function from the input to the question{_of_a_stopped_graph(given)}"
         )
     return found if isinstance(found, str) else _text_of(found)
 
@@ -61,6 +61,18 @@ def answer_in(output: Any) -> Answer:
         _text_of(found),
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
+    )
+
+
+def _of_a_stopped_graph(given: Any) -> str:
+    """What to do where a graph may go on that had stopped: it is given None or a ``Command`` then."""
+    kind = type(cast("object", given))
+    if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
+        return ""
+    return (
+        ". Where a graph went on that had stopped, the question and what was retrieved before are "
+        "another run's: explain a function that makes both, def ask(question): graph.invoke(question, "
+        f"config); return graph.invoke({'None' if given is None else 'Command(resume=...)'}, config)"
     )
 
 

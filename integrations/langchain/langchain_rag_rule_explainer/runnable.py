@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSerializable
-from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
+from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, PrivateAttr
@@ -27,6 +27,7 @@ from rag_rule_explainer import (
     Verification,
 )
 from rag_rule_explainer.allowed import checked_flag, checked_function, told
+from rag_rule_explainer.naming import keywords_of
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing import threads
 from rag_rule_explainer.probing.conduct import OnNoRetrieval
@@ -46,11 +47,15 @@ from .application import LangChainApplication
 from .brought import DocumentLike
 from .finding import Found
 from .graphs import STREAM_ONLY
+from .keywords import check_keywords
+from .kinds import as_application
 from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
 from .tracing import as_one_async_run, as_one_run, asked, inside_root, is_told_of, root_config
+
+_OF_QUESTIONS = ("documents", "add_documents", "pinned", "baseline")
 
 
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
@@ -63,6 +68,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
     ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
     output; by default str, messages, and dicts with the usual keys are understood.
+
+    Raises InvalidInput for what answers no questions, such as a retriever, or a graph that is not
+    compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in what the model was sent, and
     serves no others; "retrieved" by all that retrieval returned. ``on_new_query``: what a replay is
@@ -139,10 +147,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     ) -> None:
         checked_function("question_of", question_of, "a function from an input to its question")
         checked_flag("allow_length", allow_length)
-        coerced = _runnable(application)
-        super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         chosen = Settings.of(settings, fields, type(self).__init__)
         chosen = chosen.accepting(length=allow_length)
+        coerced = as_application(application, reads_answers=answer_of is not answer_in)
+        super().__init__(application=coerced, question_of=question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         self._manner = Manner(
             answer_of,
             tuple(map(_instance_of, Manner.instances(retrievers))),
@@ -190,7 +198,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         ``pinned``: ids of documents that are always retained and in no rule. ``baseline``: a logged
         answer (or output) to explain; if the application now answers otherwise, that is the first of the
         explanation's warnings. ``kwargs``: what every run of the application is given by name, such as a
-        graph's ``context=``; each has a copy of its own.
+        graph's ``context=``; each has a copy of its own. Raises InvalidInput for one that the application
+        does not take and that looks like a keyword from here, or like a setting.
 
         Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
         retrieve, SourceLeak where the model was sent a document that was left out, UnknownQuery,
@@ -475,6 +484,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                     "put the application it wraps (.application) in its place"
                 )
             )
+        check_keywords(keywords or (), self.application, _OF_QUESTIONS, keywords_of(type(self).__init__))
         question = self.question_of(given)
         return Case(
             given,

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
+from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.memory import BaseMemory, BaseMemoryBlock
@@ -38,6 +39,7 @@ from rag_rule_explainer.wrapping.patching import Patches
 from .brought import as_found
 from .entries import AsyncOnlyError, Entry
 from .interception import interception
+from .kinds import in_place_of_an_answer
 from .nodes import Found, identify
 from .reading import plain, texts_in
 from .retrievers import is_engine
@@ -214,6 +216,12 @@ class LlamaIndexApplication(Application[Found]):
                 "the application's retrievers returned no nodes for this input, so there is nothing to "
                 "explain its answer by; check the query and the index"
             )
+        if isinstance(self.root, SimpleChatEngine):
+            return (
+                "a SimpleChatEngine retrieves nothing, so there is nothing to explain its answer by; "
+                "pass an engine that retrieves, such as index.as_chat_engine(), or wrap the search that "
+                "its model makes in gate(...)"
+            )
         return (
             "the application answered without a retrieval that could be seen: those of LlamaIndex query "
             "engines, retrievers and vector stores made inside its run are. Wrap any other search, or "
@@ -223,7 +231,7 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:
-        return ""
+        return in_place_of_an_answer(output) if unreadable else ""
 
     @override
     def versions(self) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
 
+from .kinds import why_none
 from .reading import adrained, drained
 from .workflows import result_of
 
@@ -237,12 +238,16 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
         return Chatting(engine)
     if isinstance(engine, Workflow):
         return Working(engine)
-    if callable(engine):
+    if isinstance(engine, type) and _takes(engine) and not made:
+        return Making(engine)
+    if callable(engine) and not isinstance(engine, type):
         if _takes(engine, object()):
             return Calling(engine)
         if _takes(engine) and not made:
             return Making(engine)
-    whose = "the function that makes the engine made" if made else "this is"
+    whose, known = "the function that makes the engine made" if made else "this is", why_none(engine)
+    if known:
+        raise InvalidInput(f"{whose} {known}")
     raise InvalidInput(
         f"{whose} a {type(cast('object', engine)).__name__}, which answers no questions; pass a query "
         "engine, a chat engine, an agent or another workflow, a function of one question, or a function "

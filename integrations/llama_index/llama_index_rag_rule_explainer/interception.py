@@ -11,6 +11,7 @@ from . import (
     memories,
     outside,
     postprocessors,
+    predictions,
     retrievers,
     standstills,
     tools,
@@ -32,5 +33,6 @@ interception = Patches(
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
+        *predictions.INTERCEPTIONS,
     ]
 )

@@ -106,11 +106,9 @@ class Watch:
             sent = f"{event.prompt}\n\n{_parameters(event)}"
             self._request(self._sent, event.span_id, event.prompt, sent)
         elif isinstance(event, LLMPredictStartEvent):
-            told = (event.template_args or {}).values()
-            text = "\n\n".join(each for each in told if isinstance(each, str))
-            self._request(self._predicted, event.span_id, text, text)
+            self._predicts(event)
         elif isinstance(event, LLMPredictEndEvent):
-            self._predicted.reply(event.span_id, event.output, event.output)
+            self.predicted(event.span_id, event.output)
         elif isinstance(event, (LLMChatInProgressEvent, LLMCompletionInProgressEvent)):
             reason = _stop_reason(event.response)
             with self._guard:
@@ -121,6 +119,18 @@ class Watch:
             self.failures.append(event.err_str)
         elif isinstance(event, ExceptionEvent) and event.span_id in self._asking:
             self.failures.append(f"{type(event.exception).__name__}: {event.exception}")
+
+    def _predicts(self, event: LLMPredictStartEvent) -> None:
+        told = (event.template_args or {}).values()
+        text = "\n\n".join(each for each in told if isinstance(each, str))
+        self._request(self._predicted, event.span_id, text, text)
+        begun = _beginning.get()
+        if begun is not None:
+            begun.append(event.span_id)
+
+    def predicted(self, span: str | None, text: str) -> None:
+        """Notes how the prediction of that span has ended."""
+        self._predicted.reply(span, text, text)
 
     def _request(self, where: Exchanges, span: str | None, text: str, sent: str) -> None:
         if not inside_retrieval.get():
@@ -161,6 +171,24 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
         # A stream that is given up may end in the garbage collector's context, where nothing was set.
         with suppress(ValueError):
             _watching.reset(token)
+
+
+_beginning: ContextVar[list[str | None] | None] = ContextVar("rag_rule_beginning", default=None)
+"""The spans of the predictions that begin inside ``prediction_begun``."""
+
+
+@contextmanager
+def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
+    """Inside, a prediction begins whose end nobody tells of. Yields what is to be told its reply; None
+    where nobody watches.
+    """
+    watch, begun = _watching.get(), list[str | None]()
+    token = _beginning.set(begun)
+    try:
+        # Of those that one prediction makes of others, the first is the one that is streamed.
+        yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
+    finally:
+        _beginning.reset(token)
 
 
 def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:

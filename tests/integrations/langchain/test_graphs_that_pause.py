@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
-from langchain_rag_rule_explainer import RuleExplainer, explained
+from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler, explained
 from langgraph.cache.base import BaseCache
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
@@ -22,7 +22,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import CachePolicy, Command, interrupt
 from typing_extensions import override
 
-from rag_rule_explainer import BaselineFailed
+from rag_rule_explainer import BaselineFailed, InvalidInput
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.models import Telling, sent_in
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
@@ -304,3 +304,46 @@ def test_an_agent_whose_calls_are_approved_by_a_human(awaiting: bool) -> None:
         return agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), CONFIG)
 
     assert blames_b_and_d(called(RunnableLambda(ask), "explain", "why?", awaiting))
+
+
+@AWAITING
+def test_a_recorded_run_that_stopped_says_so_whatever_its_thread_had_answered_before(
+    awaiting: bool,
+) -> None:
+    graph = graph_of(checkpointer=InMemorySaver())
+    handler = RuleExplanationHandler(RuleExplainer(graph, predicate=BAD))
+    graph.invoke({"question": "why?"}, CONFIG)
+    config: Any = {**CONFIG, "callbacks": [handler]}
+    stop: Any = {"interrupt_before": ["reply"]}
+
+    async def asked() -> Any:
+        await graph.ainvoke({"question": "and why?"}, config, **stop)
+        return await handler.aexplain()
+
+    def ask() -> Any:
+        # What comes of it has the answer to the question before.
+        assert graph.invoke({"question": "and why?"}, config, **stop)["answer"]
+        return handler.explain()
+
+    with pytest.raises(BaselineFailed, match="stopped at a breakpoint \\(before reply"):
+        asyncio.run(asked()) if awaiting else ask()
+
+
+def test_a_recorded_run_that_goes_on_where_another_stopped_says_so() -> None:
+    graph = graph_of(asks="answer", checkpointer=InMemorySaver())
+    handler = RuleExplanationHandler(RuleExplainer(graph, predicate=BAD), auto=True)
+    config: Any = {**CONFIG, "callbacks": [handler]}
+    graph.invoke({"question": "why?"}, config)
+    assert graph.invoke(Command(resume="yes"), config)["answer"]
+    stopped, resumed = handler.errors.values()
+    assert isinstance(stopped, BaselineFailed)
+    assert "stopped to ask a human ('may I answer?')" in str(stopped)
+    assert isinstance(resumed, InvalidInput)
+    assert "return graph.invoke(Command(resume=...), config)" in str(resumed)
+
+
+@pytest.mark.parametrize("explain", [explained, RuleExplainer])
+def test_a_graph_that_stops_before_it_retrieves_says_so_where_it_keeps_no_threads(explain: Any) -> None:
+    graph = graph_of(interrupt_before=["retrieve"])
+    with pytest.raises(BaselineFailed, match="stopped at a breakpoint \\(retrieve"):
+        explain(graph, predicate=BAD).invoke({"question": "why?"})

@@ -12,6 +12,7 @@ from langchain_rag_rule_explainer import RuleExplainer, explained
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from rag_rule_explainer import InvalidInput
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
@@ -138,3 +139,57 @@ def test_of_both_bounds_the_smaller_one_holds(own: int | None, given: int, most:
     )
     explanation = explainer.explain("why?", {"max_concurrency": given})
     assert explanation.settings["concurrency"] == most
+
+
+def lcel() -> Any:
+    retrieving = {"found": Counting(documents=facts("abd")) | RunnableLambda(joined)}
+    return retrieving | RunnableLambda(str) | Telling()
+
+
+SETTING = "RuleExplainer\\(application, {}=\\.\\.\\.\\)"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("predicat", f"'predicat'; did you mean 'predicate'\\? .*{SETTING.format('predicate')}"),
+        ("limits", f"'limits'; limits is a setting.*{SETTING.format('limits')}"),
+        ("pined", "'pined'; did you mean 'pinned'\\? pinned is a keyword of explain"),
+    ],
+)
+def test_a_misspelt_setting_is_not_taken_for_a_keyword_of_the_application(given: str, told: str) -> None:
+    explainer: Any = RuleExplainer(lcel(), predicate=BAD)
+    with pytest.raises(InvalidInput, match=told):
+        explainer.explain("why?", **{given: ["x"]})
+    with pytest.raises(InvalidInput, match=told):
+        asyncio.run(explainer.aexplain("why?", **{given: ["x"]}))
+    attaching: Any = explained(lcel(), predicate=BAD)
+    with pytest.raises(InvalidInput, match=told):
+        attaching.invoke("why?", **{given: ["x"]})
+
+
+def test_nor_where_a_graph_or_a_function_or_a_retriever_is_given_it() -> None:
+    def answer(question: str) -> str:
+        return Telling().invoke(joined(Counting(documents=facts("abd")).invoke(question))).text
+
+    retrieving: Any = Counting(documents=facts("abd")) | RunnableLambda(joined) | Telling()
+    applications: list[Any] = [graph()[0], answer, retrieving.with_config(tags=["t"]).with_retry()]
+    for application in applications:
+        with pytest.raises(InvalidInput, match="did you mean 'documents'"):
+            RuleExplainer(application, **READING).explain(ASKED, document=[])
+
+
+def test_what_the_application_takes_goes_through_whatever_it_looks_like() -> None:
+    def answer(question: str, document: str) -> str:
+        found = Counting(documents=facts("abd")).invoke(question)
+        return document + Telling().invoke(joined(found)).text
+
+    def collecting(question: str, **named: str) -> str:
+        return answer(question, named["document"])
+
+    applications: list[Any] = [answer, RunnableLambda[Any, Any](collecting) | RunnableLambda(str)]
+    for application in applications:
+        explanation = RuleExplainer(application, predicate=BAD).explain("why?", document="> ")
+        assert explanation.baseline.text == "> bad news"
+    # What looks like nothing of ours is left to the application, which may do nothing with it.
+    assert blames_b_and_d(RuleExplainer(lcel(), predicate=BAD).explain("why?", stop=["x"]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.tracers.langchain import LangChainTracer
 from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
-from langsmith import Client
+from langsmith import Client, traceable
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.probing.langsmith import why_dead
@@ -100,6 +100,26 @@ def _traced_by(client: Client) -> Any:
     from langsmith import tracing_context
 
     return tracing_context(enabled=True, client=client)
+
+
+@traceable(name="own")
+def noting(found: Any) -> Any:
+    return found
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_what_the_application_traces_itself_is_marked_as_well(traced: bool) -> None:
+    app: Any = retriever_of("ab") | noting | bad_with("b")
+    with langsmith() as (server, client):
+        with _traced_by(client):
+            explanation = RuleExplainer(app, predicate=BAD, trace_replays=traced).explain("?")
+        client.flush()
+        first, *replayed = server.named("own")
+        assert "rag-rule-replay" not in first["tags"]
+        told = [run["extra"]["metadata"]["rag_rule_explanation"] for run in replayed]
+        replays = explanation.counts.replays - explanation.counts.baseline
+        assert told == [explanation.id] * (replays if traced else 0)
+        assert all("rag-rule-replay" in run["tags"] for run in replayed)
 
 
 def test_replays_can_be_kept_from_it() -> None:

@@ -9,7 +9,7 @@ from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
 from openinference.instrumentation.langchain import LangChainInstrumentor
 
 from rag_rule_explainer import Explanation
-from tests.integrations.exported import Exported, check_marked, metadata
+from tests.integrations.exported import Exported, attributes, check_marked, metadata
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import bad_with, retriever_of
 
@@ -92,3 +92,24 @@ def test_a_replay_that_fails_says_so(exported: Exported) -> None:
     assert failed
     assert {each["rag_rule_verdict"] for each in failed} == {"unknown"}
     assert {each["rag_rule_reason"] for each in failed} == {"ValueError: no"}
+    assert {each["rag_rule_condition"] for each in failed} == {"the answer contains 'bad'"}
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_spans_that_the_application_makes_itself_are_marked(exported: Exported, traced: bool) -> None:
+    tracer = exported.provider.get_tracer("the application's")
+
+    def noting(found: Any) -> Any:
+        with tracer.start_as_current_span("own", attributes={"tag.tags": ["mine"]}):
+            return found
+
+    app: Any = retriever_of("ab") | noting | bad_with("b")
+    explanation = RuleExplainer(app, predicate=BAD, trace_replays=traced).explain("?")
+    first, *replayed = exported.named("own")
+    assert "rag_rule_explanation" not in attributes(first)  # the user's own run
+    # Also where they were to be silenced: this sampler takes them whatever they belong to.
+    assert len(replayed) == explanation.counts.replays - explanation.counts.baseline
+    told = [attributes(each) for each in replayed]
+    assert {each["rag_rule_explanation"] for each in told} == {explanation.id}
+    assert len({each["rag_rule_number"] for each in told}) == len(told)
+    assert {each["tag.tags"] for each in told} == {("mine",)}

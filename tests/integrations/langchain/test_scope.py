@@ -14,8 +14,8 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_rag_rule_explainer import RuleExplainer
 from langsmith import run_helpers
 
-from rag_rule_explainer import Explanation, NoSourcesCaptured, UnknownQuery
-from tests.integrations.known import BAD, omission, retention, sets
+from rag_rule_explainer import Explanation, NoSourcesCaptured, SourceLeak, UnknownQuery
+from tests.integrations.known import BAD, ids, omission, retention, sets
 from tests.integrations.langchain.chains import SELDOM, Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.test_traces import Watching
@@ -212,3 +212,46 @@ def test_replays_can_be_kept_out_of_traces() -> None:
     assert [told["name"] for told in untraced.chains] == ["rag_rule_explanation", "answer"]
     assert len(untraced.found) == 1
     assert False in enabled
+
+
+SHORT = {
+    "a": "the alpha particle is here",
+    "b": "the beta particle is here",
+    "c": "the gamma ray is here",
+}
+
+
+def glued(retriever: Any, model: Telling) -> Any:
+    def answer(question: str) -> str:
+        found = retriever.invoke(question)
+        return model.invoke(" ".join(each.page_content for each in found) + question).text
+
+    return answer
+
+
+def test_a_text_that_runs_into_the_question_was_shown() -> None:
+    def says(messages: Any) -> str:
+        text = messages[-1].text
+        return "bad news" if SHORT["a"] in text and SHORT["c"] in text else "good news"
+
+    found = [Document(id=name, page_content=text) for name, text in SHORT.items()]
+    explanation = RuleExplainer(
+        glued(Counting(documents=found), Telling(says=says)), predicate=BAD
+    ).explain("what is it?")
+    assert ids(explanation) == ["a", "b", "c"]
+    assert [rule.sources for rule in explanation.retention_rules] == [("a", "c")]
+
+
+def test_one_that_was_left_out_and_runs_into_the_question_is_a_leak() -> None:
+    def says(messages: Any) -> str:
+        return "bad news"
+
+    found = [Document(id=name, page_content=text) for name, text in SHORT.items()]
+    retriever, model = Counting(documents=found), Telling(says=says)
+
+    def answer(question: str) -> str:
+        shown = " ".join(each.page_content for each in retriever.invoke(question) if each.id != "c")
+        return model.invoke(f"{shown} {SHORT['c']}{question}").text
+
+    with pytest.raises(SourceLeak, match="the text of c was left out"):
+        RuleExplainer(answer, predicate=BAD).explain("what is it?")

@@ -154,7 +154,7 @@ def test_a_question_in_other_words_may_be_read_out_of_the_input() -> None:
         explainer.explain(7)
 
 
-@pytest.mark.parametrize("nonsense", [7, "an engine", retriever_of(), lambda a, b: a, None])
+@pytest.mark.parametrize("nonsense", [7, "an engine", lambda a, b: a, None])
 def test_what_is_no_application_is_refused_with_what_would_be_one(nonsense: Any) -> None:
     with pytest.raises(InvalidInput, match="pass a query engine, a chat engine, an agent"):
         RuleExplainer(nonsense)
@@ -237,6 +237,7 @@ def test_an_answer_that_cannot_be_read_names_answer_of() -> None:
             {"on_new_query": "keep"},
             r"on_new_query is 'keep'; did you mean 'kept'\? give one of 'kept', 'filter', 'error'",
         ),
+        ({"trace_replays": "no"}, "trace_replays is 'no'; give True or False"),
         ({"on_no_retrieval": "acept"}, "on_no_retrieval is 'acept'"),
         ({"retrievers": retriever_of()}, "retrievers is a Counting; pass a list"),
         ({"retrievers": "abc"}, "retrievers is a str; pass a list"),

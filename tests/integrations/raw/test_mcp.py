@@ -100,7 +100,9 @@ async def test_one_text_is_one_source_and_is_missing_as_an_empty_one(session: An
 
 async def test_what_a_tool_says_that_failed_is_no_source(session: Any) -> None:
     call = GATES["langchain"](session.call_tool)
-    with pytest.raises(NoSourcesCaptured):
+    with pytest.raises(
+        NoSourcesCaptured, match=r"an MCP tool failed \(isError\) and said '.*make the tool"
+    ):
         await aexplained(
             "langchain",
             lambda q: call("failing", {"query": q}),

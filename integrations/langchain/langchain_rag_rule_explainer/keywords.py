@@ -1,0 +1,110 @@
+"""What a run is given by name: for the application, or a setting that the caller misspelt."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, cast
+
+from langchain_core.prompts import BasePromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import (
+    Runnable,
+    RunnableLambda,
+    RunnableParallel,
+    RunnablePassthrough,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.passthrough import RunnableAssign, RunnablePick
+
+from rag_rule_explainer import InvalidInput
+
+from .graphs import graph_in
+
+_TAKING_NONE = (RunnableParallel, RunnableAssign, RunnablePick, BasePromptTemplate)
+"""These are given keywords, and hand none of them on."""
+_HANDING_ON: dict[type, tuple[str, ...]] = {
+    RunnableLambda: ("func", "afunc"),
+    RunnablePassthrough: ("func", "afunc"),
+    BaseRetriever: ("_get_relevant_documents", "_aget_relevant_documents"),
+}
+"""These hand their keywords on to functions of theirs."""
+_NEAR = 0.8
+"""How much of two names must be the same for one to be the other, misspelt; "stop" is no "store"."""
+
+
+def check_keywords(
+    given: Iterable[str],
+    application: Runnable[Any, Any],
+    of_questions: Iterable[str],
+    of_explainers: Iterable[str],
+) -> None:
+    """Raises InvalidInput for a keyword that the application does not take and that looks like one of
+    ``explain``, or like a setting. Any other is left to the application.
+    """
+    taken, settings = None, set(of_explainers)
+    for name in given:
+        near = get_close_matches(name, {*of_questions, *settings}, n=1, cutoff=_NEAR)
+        if not near:
+            continue
+        taken = taken or _taken_by(application)
+        if taken(name):
+            continue
+        meant = near[0]
+        asked = "" if meant == name else f"did you mean {meant!r}? "
+        whose = (
+            f"{meant} is a setting of the explainer: RuleExplainer(application, {meant}=...)"
+            if meant in settings
+            else f"{meant} is a keyword of explain, aexplain, verify and averify"
+        )
+        raise InvalidInput(f"the application takes no keyword {name!r}; {asked}{whose}")
+
+
+def _taken_by(application: Runnable[Any, Any]) -> Callable[[str], bool]:
+    """Returns whether an application takes a keyword, as far as that can be seen."""
+    taken = _names(application)
+    return (lambda _: True) if taken is None else taken.__contains__
+
+
+def _names(application: Any) -> set[str] | None:
+    """Returns the keywords that an application takes; None where it may take any."""
+    application = _first(application)
+    graph = graph_in(application)
+    if graph is not None:
+        # It collects others as well, and does nothing with them.
+        return {name for entry in (graph.invoke, graph.stream) for name in _parameters(entry)}
+    for kind, functions in _HANDING_ON.items():
+        if isinstance(application, kind):
+            return _of_functions(application, functions)
+    return set() if isinstance(application, _TAKING_NONE) else None
+
+
+def _first(application: Any) -> Any:
+    """Returns the part of an application that is given its keywords."""
+    while True:
+        if isinstance(application, RunnableBindingBase):
+            application = cast("RunnableBindingBase[Any, Any]", application).bound
+        elif isinstance(application, RunnableSequence):
+            application = cast("RunnableSequence[Any, Any]", application).first
+        elif isinstance(application, RunnableWithFallbacks):
+            application = cast("RunnableWithFallbacks[Any, Any]", application).runnable
+        else:
+            return application
+
+
+def _of_functions(owner: object, names: Iterable[str]) -> set[str] | None:
+    taken = set[str]()
+    for function in filter(None, (getattr(owner, name, None) for name in names)):
+        try:
+            parameters = _parameters(function)
+        except (TypeError, ValueError):  # some built-in one, which does not say
+            return None
+        if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+            return None
+        taken.update(parameters)
+    return taken
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters

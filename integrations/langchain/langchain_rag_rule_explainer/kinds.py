@@ -1,0 +1,70 @@
+"""What is no application, though it may be taken for one, and what to pass in its place."""
+
+import inspect
+from collections.abc import Coroutine
+from typing import Any, cast
+
+from langchain_core.prompts import BasePromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
+from langchain_core.runnables.base import coerce_to_runnable
+from langchain_core.vectorstores import VectorStore
+
+from rag_rule_explainer import InvalidInput
+
+_CHAIN = "retriever | format_documents | prompt | model"
+_PARTS: tuple[tuple[type, str], ...] = (
+    (BaseRetriever, f"a retriever, which finds documents and answers nothing; pass the chain: {_CHAIN}"),
+    (VectorStore, f"a vector store, which finds documents and answers nothing; pass the chain: {_CHAIN}"),
+    (BasePromptTemplate, f"a prompt template, which only words a request; pass the chain: {_CHAIN}"),
+)
+
+
+def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
+    """Returns what LangChain makes of an application. ``reads_answers``: the caller says how its outputs
+    are read, so that a part of a chain may answer as well.
+
+    Raises InvalidInput for what answers no questions, with what to pass in its place.
+    """
+    name = type(cast("object", given)).__name__
+    if isinstance(given, type):
+        raise InvalidInput(
+            f"this is the class {given.__name__}, not an instance of it; pass {given.__name__}(...), or "
+            "a function of one input"
+        )
+    of_langgraph = type(cast("object", given)).__module__.startswith("langgraph.")
+    if of_langgraph and not isinstance(given, Runnable) and callable(getattr(given, "compile", None)):
+        raise InvalidInput(f"this {name} is not compiled; pass what its compile() returns")
+    for kind, told in () if reads_answers else _PARTS:
+        if isinstance(given, kind):
+            raise InvalidInput(f"this {name} is {told}")
+    function: Any = cast("Any", given) if inspect.isfunction(given) else None
+    if function is not None and not inspect.signature(function).parameters:
+        raise InvalidInput(
+            f"{function.__name__}() takes no input; pass a function of one, such as lambda question: "
+            "make_chain().invoke(question)"
+        )
+    try:
+        return coerce_to_runnable(cast("Any", given))
+    except TypeError:
+        raise InvalidInput(
+            f"this is {'None' if given is None else f'a {name}'}, which LangChain cannot run; pass a "
+            "chain, a compiled graph, an agent, or a function of one input"
+        ) from None
+
+
+def in_place_of_an_answer(output: Any) -> str:
+    """Returns what is wrong with an output that is no answer but could give one; empty for any other."""
+    name = type(cast("object", output)).__name__
+    if isinstance(output, Coroutine):
+        output.close()
+        return (
+            "the application returned a coroutine in place of an answer; make it an async function that "
+            "awaits it, and ask with aexplain or explain"
+        )
+    if isinstance(output, Runnable):
+        return (
+            f"the application returned a {name} in place of an answer; invoke it there: return "
+            "chain.invoke(question)"
+        )
+    return ""

@@ -1,0 +1,57 @@
+"""What is no application, though it may be taken for one, and what to pass in its place."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.workflow import Workflow
+
+_ENGINE = "pass an engine: RetrieverQueryEngine.from_args(retriever), or index.as_query_engine()"
+_PARTS: tuple[tuple[type, str], ...] = (
+    (BaseRetriever, f"a retriever, which answers no questions, but finds nodes; {_ENGINE}"),
+    (BaseIndex, "an index, which answers no questions; pass index.as_query_engine()"),
+    (BasePromptTemplate, f"a prompt template, which answers no questions; {_ENGINE}"),
+    (BaseLLM, f"a model, which retrieves nothing; {_ENGINE}"),
+)
+_ASKED: dict[type, str] = {BaseQueryEngine: "query", BaseChatEngine: "chat", Workflow: "run"}
+_ELSEWHERE = ("langchain", "langgraph")
+"""Applications of packages whose names begin so are for the other integration."""
+
+
+def why_none(engine: Any) -> str:
+    """Returns why this is no application, and what to pass; empty where nothing is known of its kind."""
+    name = type(engine).__name__
+    if isinstance(engine, type):
+        return (
+            f"the class {engine.__name__}, not an instance of it; pass {engine.__name__}(...), or a "
+            f"function that makes one anew: lambda: {engine.__name__}(...)"
+        )
+    for kind, told in _PARTS:
+        if isinstance(engine, kind):
+            return f"a {name}, {told}"
+    if type(engine).__module__.startswith(_ELSEWHERE):
+        return f"a {name} of LangChain's or LangGraph's; explain it with langchain_rag_rule_explainer"
+    return ""
+
+
+def in_place_of_an_answer(output: Any) -> str:
+    """Returns what is wrong with an output that is no answer but could give one; empty for any other."""
+    name = type(output).__name__
+    if isinstance(output, Coroutine):
+        output.close()
+        return (
+            "the application returned a coroutine in place of an answer; make it an async function that "
+            "awaits it"
+        )
+    for kind, way in _ASKED.items():
+        if isinstance(output, kind):
+            return (
+                f"the application returned a {name} in place of an answer; ask it there "
+                f"({way}(question)), or pass a function without parameters that makes it"
+            )
+    return ""

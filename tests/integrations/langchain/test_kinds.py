@@ -1,0 +1,65 @@
+"""What is no application is refused with what to pass in its place."""
+
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda
+from langchain_rag_rule_explainer import RuleExplainer, explained
+from langgraph.graph import END, START, StateGraph
+
+from rag_rule_explainer import BaselineFailed, InvalidInput
+from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.langchain.models import Telling
+from tests.integrations.langchain.zoo.shapes import joined, retriever_of
+
+
+class Talk(TypedDict):
+    question: str
+
+
+def graph() -> Any:
+    made: Any = StateGraph(Talk)
+    made.add_node("answer", lambda state: state)
+    made.add_edge(START, "answer")
+    made.add_edge("answer", END)
+    return made
+
+
+def chain() -> Any:
+    return retriever_of() | RunnableLambda(joined) | Telling()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (graph(), "this StateGraph is not compiled; pass what its compile\\(\\) returns"),
+        (retriever_of(), "is a retriever, which finds documents and answers nothing; pass the chain"),
+        (ChatPromptTemplate.from_template("{x}"), "is a prompt template, which only words a request"),
+        (Telling, "the class Telling, not an instance of it; pass Telling\\(\\.\\.\\.\\)"),
+        (chain, "chain\\(\\) takes no input; pass a function of one"),
+        ("chain", "this is a str, which LangChain cannot run; pass a chain"),
+    ],
+)
+@pytest.mark.parametrize("explain", [RuleExplainer, explained])
+def test_what_answers_no_questions_is_refused_with_what_to_pass(
+    explain: Any, given: Any, told: str
+) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        explain(given, predicate=BAD)
+
+
+def test_a_part_may_answer_where_its_output_is_read_by_the_caller() -> None:
+    found: Any = RuleExplainer(retriever_of(), predicate=BAD, answer_of=lambda found: joined(found))
+    assert found.application
+
+
+def test_a_function_may_return_the_chain_that_answers() -> None:
+    # LangChain runs it.
+    assert blames_b_and_d(RuleExplainer(lambda _: chain(), predicate=BAD).explain("why?"))
+
+
+def test_a_coroutine_that_nobody_awaits_is_no_answer() -> None:
+    explainer = RuleExplainer(lambda question: (chain().ainvoke(question),)[0], predicate=BAD)
+    with pytest.raises(BaselineFailed, match="returned a coroutine in place of an answer; make it"):
+        explainer.explain("why?")
