@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType, MethodType
 
 from .code import tree_of, users_functions
@@ -71,7 +72,7 @@ def writes_in(holdings: Holdings) -> Iterator[Written]:
         is_served = bool(_SERVED & {each.__name__ for each in kind.__mro__})
         if is_served or function.__name__ in _MAKING:
             continue
-        for target, node in _writes(function, is_method=_is_method(holder, function)):
+        for target, node in _writes(function.__code__, is_method=_is_method(holder, function)):
             written = Written(named(function), function.__code__, target, node, held.is_of_model)
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
                 isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node)
@@ -93,11 +94,16 @@ def _is_method(holder: object, function: FunctionType) -> bool:
     return any(function_in(each) is function for each in defined)
 
 
-def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
-    tree = tree_of(function.__code__)
+@lru_cache(maxsize=512)
+def _writes(code: CodeType, *, is_method: bool) -> tuple[tuple[ast.expr, ast.AST], ...]:
+    """What it changes, and by what. Code is what it is, and is asked from several sides."""
+    return tuple(_writes_of(code, is_method=is_method))
+
+
+def _writes_of(code: CodeType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
+    tree = tree_of(code)
     if tree is None:
         return
-    code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
     own = set(locals_of(code)) - {first}
     declared = {name for node in ast.walk(tree) for name in _declared(node)}
