@@ -15,6 +15,8 @@ from .tracing import Marks, Outcome
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
 """Under which OpenInference looks, in the context, for what it puts on every span."""
+_OPENINFERENCE = "openinference.instrumentation"
+"""What each of its instrumentations builds on."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
 """What instrumentations look for in the context, beside the key that OpenTelemetry makes."""
 
@@ -133,6 +135,9 @@ def kept_context() -> Generator[None, None, None]:
 @contextmanager
 def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
     """Inside, OpenInference puts these marks on every span, beside what the user has put there."""
+    if _OPENINFERENCE not in sys.modules:
+        yield
+        return
     from opentelemetry import context
 
     found = context.get_value(_TAGS)
