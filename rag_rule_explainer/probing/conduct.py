@@ -108,7 +108,7 @@ class Conduct:
             raise UnusableReply(serving.undecided, answer.usage, answer.models, passing=False)
         ids = [source.id for source in kept]
         seen = self.sight.seen_in(requests)
-        leaks = sorted(self.sight.leaked_in(requests, ids))
+        leaks = sorted(self.sight.leaked_in(requests, ids, seen))
         if leaks:
             raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
         remarks = {answer.note, *serving.remarks}
