@@ -67,8 +67,13 @@ def _with_subclasses(root: type) -> dict[type, None]:
     return found
 
 
-def _has_new_subclasses(known: dict[type, None]) -> bool:
-    """Whether a class was derived from these meanwhile."""
+def _has_new_at(place: Root, known: dict[type, None]) -> bool:
+    """Whether a root class was loaded meanwhile, or a class derived from the known ones."""
+    if place[0] not in sys.modules:
+        return False
+    root = _root_at(place)
+    if root is not None and root not in known:
+        return True
     for owner in known:
         for each in type.__subclasses__(owner):
             if each not in known:
@@ -136,15 +141,11 @@ class Patches:
             if not self._users:
                 return
             # Asked before each replay, where by rule nothing is new.
-            places = [place for place in self._at_root if self._has_new_at(place)]
+            places = [place for place, known in self._known.items() if _has_new_at(place, known)]
             new = {place: self._new_at(place) for place in places}
             for interception in self._interceptions if new else ():
                 for owner, names in new.get(interception.place, ()):
                     self._wrap(owner, names, interception)
-
-    def _has_new_at(self, place: Root) -> bool:
-        root, known = _root_at(place), self._known[place]
-        return root is not None and (root not in known or _has_new_subclasses(known))
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
         """Returns the classes that were loaded since the last time, with those names that may matter."""
