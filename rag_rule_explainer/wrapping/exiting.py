@@ -17,6 +17,9 @@ _within: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """How many replays go on by loop."""
 
 
+_COROUTINE: Any = CoroutineType
+
+
 class ApplicationExited(Exception):
     """Stands for a SystemExit that a task of a replay raised."""
 
@@ -47,7 +50,7 @@ class _Containing:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # Every task of the loop comes by here.
-        if type(coro) is CoroutineType and participation() is not None:
+        if type(coro) is _COROUTINE and participation() is not None:
             coro = _contained(coro)
         if self.before is not None:
             return self.before(loop, coro, **given)
