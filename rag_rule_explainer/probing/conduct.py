@@ -109,7 +109,7 @@ class Conduct:
             raise UnusableReply(serving.undecided, answer.usage, answer.models, passing=False)
         ids = [source.id for source in kept]
         seen = self.sight.seen_in(requests)
-        leaks = sorted(self._leaked_in(requests, ids))
+        leaks = sorted(self._leaked_in(requests, ids, seen))
         if leaks:
             raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
         remarks = {answer.note, *serving.remarks}
@@ -139,8 +139,10 @@ class Conduct:
             seen=tuple(identity for identity in ids if identity in seen) if requests else None,
         )
 
-    def _leaked_in(self, requests: Sequence[Request], ids: Sequence[str]) -> frozenset[str]:
-        leaked = self.sight.leaked_in(requests, ids)
+    def _leaked_in(
+        self, requests: Sequence[Request], ids: Sequence[str], seen: frozenset[str]
+    ) -> frozenset[str]:
+        leaked = self.sight.leaked_in(requests, ids, seen)
         if not self.unrecognised:
             return leaked
         return leaked | self.sight.glued_in(requests) & self.unrecognised.difference(ids)

@@ -19,9 +19,15 @@ def in_use() -> bool:
 
 @contextmanager
 def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
-    """Inside, every run is marked, beside what the user has put there."""
+    """Inside, every run is marked, beside what the user has put there.
+
+    Not where no run is sent: whoever turns that on further inside begins with marks of their own.
+    """
     from langsmith import run_helpers
 
+    if not is_on():
+        yield
+        return
     around: dict[str, Any] = dict(run_helpers.get_tracing_context())
     around["tags"] = [*(each for each in around.get("tags") or () if each != tag), tag]
     around["metadata"] = {**(around.get("metadata") or {}), **marks}

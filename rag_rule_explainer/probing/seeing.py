@@ -109,14 +109,17 @@ class Sight:
         """Ids of the sources that can be told from all others and from chance."""
         return frozenset(self._short) | frozenset(each for each, own in self._own.items() if own)
 
-    def leaked_in(self, requests: Iterable[Request], kept: Collection[str]) -> frozenset[str]:
+    def leaked_in(
+        self, requests: Iterable[Request], kept: Collection[str], seen: frozenset[str] | None = None
+    ) -> frozenset[str]:
         """Ids of sources that were not kept and whose text is in one of the requests all the same.
 
         Also of a source whose text is a part of another one's: unless that one was kept, nothing else
         explains that all of it is there. Not of one that chunks that were kept make up together.
+        ``seen``: what ``seen_in`` has told of these requests, where it was asked already.
         """
         requests = tuple(requests)
-        leaked = set(self.seen_in(requests).difference(kept))
+        leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
         if leaked and len(kept) > 1:
             leaked = set(self.seen_in(requests, self._between(kept)).difference(kept))
         hidden = {

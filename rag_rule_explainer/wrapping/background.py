@@ -5,7 +5,8 @@ They may write when another run goes on, one at a time or not, and no look at a 
 
 import ast
 from collections.abc import Iterator
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType
 
 from .code import tree_of, users_functions
 from .counting import is_read
@@ -28,8 +29,7 @@ def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
-        tree = tree_of(function.__code__)
-        for call in () if tree is None else _unawaited(tree):
+        for call in _begun_by(function.__code__):
             begun |= {label_of(each) for each in ast.walk(call)}
             inside |= {id(each) for each in ast.walk(call)}
     names = _called_from(begun, functions)
@@ -38,6 +38,12 @@ def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
         is_later = each.code.co_name in names or id(each.node) in inside
         if is_later and name and is_read(holdings, name):
             yield name, each.told
+
+
+@lru_cache(maxsize=512)
+def _begun_by(code: CodeType) -> tuple[ast.Call, ...]:
+    tree = tree_of(code)
+    return () if tree is None else tuple(_unawaited(tree))
 
 
 def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:

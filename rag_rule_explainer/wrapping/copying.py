@@ -17,9 +17,12 @@ _DEPTH = 3
 
 def copied(given: Any) -> Any:
     """A deep copy; a shallow one where something inside cannot be copied (a lock, a client)."""
-    for copying in (deepcopy, copy):
-        with suppress(Exception):  # whatever a __deepcopy__ or __copy__ of the user's raises
-            return copying(given)
+    try:
+        return deepcopy(given)
+    except Exception:  # noqa: S110 -- whatever a __deepcopy__ of the user's raises
+        pass
+    with suppress(Exception):  # whatever a __copy__ of the user's raises
+        return copy(given)
     return given
 
 

@@ -5,9 +5,9 @@ was found out by then: there is no way to catch it but in the task.
 """
 
 import asyncio
-import inspect
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from types import CoroutineType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,9 @@ from .participation import participation
 
 _within: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """How many replays go on by loop."""
+
+
+_COROUTINE: Any = CoroutineType
 
 
 class ApplicationExited(Exception):
@@ -46,7 +49,8 @@ class _Containing:
         self.before = before
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
-        if participation() is not None and inspect.iscoroutine(coro):
+        # Every task of the loop comes by here.
+        if type(coro) is _COROUTINE and participation() is not None:
             coro = _contained(coro)
         if self.before is not None:
             return self.before(loop, coro, **given)

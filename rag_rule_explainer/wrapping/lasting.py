@@ -54,6 +54,7 @@ class Lasting:
     _grown: dict[str, int] = field(default_factory=dict[str, int])
     _replayed: set[Hashable] = field(default_factory=set[Hashable])
     _by_code: list[Left] = field(default_factory=list[Left])
+    _statements: Statements | None = None
 
     def __post_init__(self) -> None:
         self.caches = Caches.among(self.before)
@@ -157,10 +158,12 @@ class Lasting:
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
 
     def _of_databases(self) -> list[Left]:
-        files = self.outside.files
-        statements = Statements.among(
-            value for held in self.before.all for _, value in held.plain if isinstance(value, str)
-        )
+        files, statements = self.outside.files, self._statements
+        if statements is None:
+            # What was held before is what it was, however often it is asked for what lasts.
+            statements = self._statements = Statements.among(
+                value for held in self.before.all for _, value in held.plain if isinstance(value, str)
+            )
         if files.database and (statements.both or not statements.any):
             return [Left(files.database.place, files.database.told)]
         if statements.both and not files.connects:

@@ -105,13 +105,16 @@ class Leftovers:
         ids = {source.id for source in kept}
         if self._marks is None or len(ids) >= len(self._sources):
             return None
-        look = cache(lambda: Holdings(self.application))
+        look: Callable[[], Holdings] | None = None
         doubtful: Leftover | None = None
         explained: list[str] | None = None
         for exchange in exchanges:
             suspects = self._suspects(exchange.request.text, ids)
             if not suspects:
                 continue
+            # Most replays have none.
+            if look is None:
+                look = cache(lambda: Holdings(self.application))
             if explained is None:
                 explained = [_line(text) for source in kept for text in texts_of(source)]
                 # Chunks that overlap make up another one together.

@@ -43,8 +43,13 @@ class Interception:
 
     def root(self) -> type | None:
         """The root class, or None before its module is loaded."""
-        found: object = getattr(sys.modules.get(self.module), self.owner, None)
-        return found if isinstance(found, type) else None
+        return _root_at(self.place)
+
+
+def _root_at(place: Root) -> type | None:
+    module, owner = place
+    found: object = getattr(sys.modules.get(module), owner, None)
+    return found if isinstance(found, type) else None
 
 
 _HOOK = "__init_subclass__"
@@ -60,6 +65,20 @@ def _with_subclasses(root: type) -> dict[type, None]:
                 found[each] = None
                 waiting.append(each)
     return found
+
+
+def _has_new_at(place: Root, known: dict[type, None]) -> bool:
+    """Whether a root class was loaded meanwhile, or a class derived from the known ones."""
+    if place[0] not in sys.modules:
+        return False
+    root = _root_at(place)
+    if root is not None and root not in known:
+        return True
+    for owner in known:
+        for each in type.__subclasses__(owner):
+            if each not in known:
+                return True
+    return False
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
@@ -121,20 +140,17 @@ class Patches:
             # A replay that an aborted explanation left behind may come late.
             if not self._users:
                 return
-            new = {place: self._new_at(place) for place in self._at_root}
-            for interception in self._interceptions:
-                for owner, names in new[interception.place]:
+            # Asked before each replay, where by rule nothing is new.
+            places = [place for place, known in self._known.items() if _has_new_at(place, known)]
+            new = {place: self._new_at(place) for place in places}
+            for interception in self._interceptions if new else ():
+                for owner, names in new.get(interception.place, ()):
                     self._wrap(owner, names, interception)
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
         """Returns the classes that were loaded since the last time, with those names that may matter."""
-        interceptions = self._at_root[place]
-        root = interceptions[0].root()
-        if root is None:
-            return []
-        loaded, known = _with_subclasses(root), self._known[place]
-        if loaded.keys() == known.keys():
-            return []
+        interceptions, known, root = self._at_root[place], self._known[place], _root_at(place)
+        loaded = {} if root is None else _with_subclasses(root)
         left_alone = self._left_alone[place]
         new: list[tuple[type, list[str]]] = []
         for owner in [each for each in loaded if each not in known]:

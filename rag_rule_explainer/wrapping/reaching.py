@@ -105,8 +105,7 @@ def _of_object(thing: object) -> Iterator[Place]:
     held = _held_by(thing)
     for name, value in list(held.items()):
         # What is computed once is the same in every run.
-        is_cached = isinstance(getattr_static(kind, name, None), cached_property)
-        yield name, value, is_own and not is_cached
+        yield name, value, is_own and not isinstance(getattr_static(kind, name, None), cached_property)
     if is_own:
         for name, value in list(vars(kind).items()):
             if not name.startswith("__"):

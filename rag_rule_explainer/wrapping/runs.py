@@ -431,9 +431,8 @@ class ApplicationRun(Generic[Item]):
         run.traced = self._manner.trace_replays
         run.muted = not self._manner.print_replays
         run.bound = self._bound(run, kept)
-        sources = self._choice(kept)
-        run.outside = self._lasting.outside.of_run(sources, named(kept), lambda: self._alone.is_needed)
-        maker, watch = named(kept), run.watch
+        sources, maker, watch = self._choice(kept), named(kept), run.watch
+        run.outside = self._lasting.outside.of_run(sources, maker, lambda: self._alone.is_needed)
         watch.exchanges.after_reply.append(
             lambda reply: self._fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
         )

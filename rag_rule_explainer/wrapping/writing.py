@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType, MethodType
 
 from .code import kept_by_defaults, tree_of, users_functions
@@ -79,7 +80,8 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
         is_served = bool(_SERVED & {each.__name__ for each in kind.__mro__})
         if is_served or function.__name__ in _MAKING:
             continue
-        for target, node in _writes(function, is_method=_is_method(holder, function)):
+        kept = frozenset(kept_by_defaults(function))
+        for target, node in _writes(function.__code__, kept, is_method=_is_method(holder, function)):
             written = Written(named(function), function.__code__, target, node, held.is_of_model)
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
                 isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node, shared)
@@ -105,13 +107,25 @@ def _is_method(holder: object, function: FunctionType) -> bool:
     )
 
 
-def _writes(function: FunctionType, *, is_method: bool) -> Iterator[tuple[ast.expr, ast.AST]]:
-    tree = tree_of(function.__code__)
+@lru_cache(maxsize=512)
+def _writes(
+    code: CodeType, kept: frozenset[str], *, is_method: bool
+) -> tuple[tuple[ast.expr, ast.AST], ...]:
+    """What it changes, and by what. Code is what it is, and is asked from several sides.
+
+    ``kept``: parameters whose default every call of it is given the same of.
+    """
+    return tuple(_writes_of(code, kept, is_method=is_method))
+
+
+def _writes_of(
+    code: CodeType, kept: frozenset[str], *, is_method: bool
+) -> Iterator[tuple[ast.expr, ast.AST]]:
+    tree = tree_of(code)
     if tree is None:
         return
-    code = function.__code__
     first = code.co_varnames[0] if is_method and code.co_argcount else ""
-    own = set(locals_of(code)) - {first, *kept_by_defaults(function), *_resources(tree)}
+    own = set(locals_of(code)) - {first, *kept, *_resources(tree)}
     own -= set(_aliases(tree, own))
     declared = {name for node in ast.walk(tree) for name in _declared(node)}
     for node in ast.walk(tree):

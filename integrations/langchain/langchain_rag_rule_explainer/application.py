@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.config import ensure_config, merge_configs
 from langsmith import uuid7
 from typing_extensions import override
 
@@ -208,8 +208,9 @@ def _config_of(case: Case, kept: Sequence[Source] | None) -> RunnableConfig:
     metadata = (
         {"rag_rule_kept": ",".join(source.id for source in kept)} if replay is None else replay.marks
     )
-    marked: RunnableConfig = {"tags": [REPLAY_TAG], "metadata": dict(metadata)}
-    config = merge_configs(_of_a_new_run(given), marked)
+    config = ensure_config(_of_a_new_run(given))
+    config["tags"] = sorted({*(config.get("tags") or ()), REPLAY_TAG})
+    config["metadata"] = {**(config.get("metadata") or {}), **metadata}
     if run is not None and not run.traced:
         config["callbacks"] = []
     return config

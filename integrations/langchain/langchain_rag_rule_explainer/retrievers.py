@@ -25,10 +25,12 @@ from rag_rule_explainer.wrapping.patching import Interception
 
 from .asking import asked_part
 from .finding import Found, Shape
+from .watching import is_heard
 
 
 def _entry(name: str, method: Any) -> Any:
-    """``BaseRetriever.invoke`` and ``ainvoke``: replays are served with the events of a retriever."""
+    """``BaseRetriever.invoke`` and ``ainvoke``: replays are served with the events of a retriever, where
+    anybody hears them."""
 
     @wraps(method)
     def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002
@@ -37,7 +39,7 @@ def _entry(name: str, method: Any) -> Any:
             return method(self, input, config, **kwargs)
         part, asked = called
         found = driven(asked.retrieval(part), lambda: method(self, input, config, **kwargs))
-        if isinstance(part, Recording):
+        if isinstance(part, Recording) or not is_heard(config):
             return found
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
 
@@ -48,7 +50,7 @@ def _entry(name: str, method: Any) -> Any:
             return await method(self, input, config, **kwargs)
         part, asked = called
         found = await adriven(asked.retrieval(part), lambda: method(self, input, config, **kwargs))
-        if isinstance(part, Recording):
+        if isinstance(part, Recording) or not is_heard(config):
             return found
         return await ServedRetriever.standing_in_for(self, found).ainvoke(input, config)
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -26,7 +25,7 @@ from rag_rule_explainer import (
     SettingsFields,
     Verification,
 )
-from rag_rule_explainer.allowed import checked_flag, checked_function, told
+from rag_rule_explainer.allowed import checked_flag, checked_function
 from rag_rule_explainer.naming import keywords_of
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.probing import threads
@@ -520,19 +519,6 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             bound = min(bound, self._own_concurrency)
         # One for each bound, so that all calls under it share what it bounds.
         return self._explainers.setdefault(bound, self._make(bound))
-
-
-def _runnable(application: Any) -> Runnable[Any, Any]:
-    """The application as a Runnable. Raises InvalidInput for what cannot be one."""
-    coerced: Runnable[Any, Any] | None = None
-    with suppress(TypeError):
-        coerced = coerce_to_runnable(application)
-    if coerced is None or application == {}:
-        raise InvalidInput(
-            f"the application is {told(application)}, which answers no questions; pass a Runnable, as "
-            "a chain, a graph or an agent, or a function of one question"
-        )
-    return coerced
 
 
 def _instance_of(retriever: object) -> object:

@@ -35,7 +35,7 @@ from rag_rule_explainer.probing.tracing import (
 )
 from rag_rule_explainer.wrapping.muting import is_muted, muted
 
-from .watching import Watch
+from .watching import is_heard
 
 T = TypeVar("T")
 
@@ -128,9 +128,11 @@ def _told(found: Any) -> dict[str, Any]:
 
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
     """What a replay gives, as a run of its own that ends when it was judged."""
-    replay, manager = current_replay(), get_callback_manager_for_config(config := ensure_config(config))
-    if replay is None or not _anybody(manager.handlers):
+    replay = current_replay()
+    if replay is None or not is_heard(config):
         return invoke(config)
+    config = ensure_config(config)
+    manager = get_callback_manager_for_config(config)
     run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     replay.at_end(_ending(run, manager.handlers))
     with _current(manager.handlers, run.run_id):
@@ -141,10 +143,11 @@ async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
     """The same on the caller's loop."""
-    config = ensure_config(config)
-    replay, manager = current_replay(), get_async_callback_manager_for_config(config)
-    if replay is None or not _anybody(manager.handlers):
+    replay = current_replay()
+    if replay is None or not is_heard(config):
         return await invoke(config)
+    config = ensure_config(config)
+    manager = get_async_callback_manager_for_config(config)
     run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     replay.at_end(_aending(run, manager.handlers))
     with _current(manager.handlers, run.run_id):
@@ -219,10 +222,6 @@ def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:
         if span is not None:
             return span
     return None
-
-
-def _anybody(handlers: Iterable[Any]) -> bool:
-    return any(not isinstance(each, Watch) for each in handlers)
 
 
 def _run_id(config: RunnableConfig) -> UUID | None:

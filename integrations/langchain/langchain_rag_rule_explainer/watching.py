@@ -9,9 +9,11 @@ from contextvars import ContextVar
 from typing import Any, cast
 from uuid import UUID
 
-from langchain_core.callbacks import UsageMetadataCallbackHandler
+from langchain_core.callbacks import CallbackManager, UsageMetadataCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
@@ -169,6 +171,12 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
         # A stream that is given up may end in the garbage collector's context, where nothing was set.
         with suppress(ValueError):
             watching.reset(token)
+
+
+def is_heard(config: RunnableConfig | None) -> bool:
+    """Returns True iff somebody else is told of a run of this config, such as a tracer."""
+    handlers = CallbackManager.configure(ensure_config(config).get("callbacks")).handlers
+    return not all(isinstance(each, Watch) for each in handlers)
 
 
 def _parameters(told: Mapping[str, Any]) -> str:
