@@ -22,6 +22,11 @@ def keeping(script: Script, sources: int, predicate: Any = None, **settings: Any
     return explaining(script, sources, predicate, store=STORE, **settings)
 
 
+def voting(samples: int) -> Make:
+    """With a model that varies the same way each time."""
+    return lambda: keeping(varying(PAIR, 4), 3, noise=samples, check_repeatable=False)()
+
+
 def after(*before: Make, then: Make) -> Make:
     """The last of several explanations with one store."""
 
@@ -54,10 +59,10 @@ EXPLANATIONS: Explanations = {
     "store-judged-in-batches": after(
         keeping(several_answers, 3), then=keeping(several_answers, 3, by_words("yes", batch=4))
     ),
-    "store-voted": keeping(varying(PAIR, 4), 3, noise=3, check_repeatable=False),
+    "store-voted": voting(3),
     "store-more-votes": after(
-        keeping(varying(PAIR, 4), 3, noise=3, check_repeatable=False),
-        then=keeping(varying(PAIR, 4), 3, noise=5, check_repeatable=False),
+        voting(3),
+        then=voting(5),
     ),
     "store-fewer-sources": after(FIRST, then=keeping(PAIR, 2)),
 }
