@@ -1,4 +1,4 @@
-"""What ``rag-rules`` prints as JSON."""
+"""What ``rag-rules`` prints: as JSON, and for people."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -64,6 +64,27 @@ def compared(*more: object) -> Write:
     return write
 
 
+def printed(command: str, *more: object) -> Write:
+    """What is printed for people."""
+
+    def write() -> Mapping[str, str]:
+        code, out = rag_rules(command, *given(*more))
+        return {"printed.out": out, "code.txt": f"exit code {code}\n"}
+
+    return write
+
+
+def printed_comparison() -> Mapping[str, str]:
+    files = compared()()
+    _, out = rag_rules("diff", "a.json", "b.json")
+    return {"printed.out": out, "code.txt": files["code.txt"]}
+
+
+def printed_check() -> Mapping[str, str]:
+    code, out = rag_rules("judge-check", jsonl("labels.jsonl", LABELS))
+    return {"printed.out": out, "code.txt": f"exit code {code}\n"}
+
+
 def judge_checked() -> Mapping[str, str]:
     return _plain("check", *rag_rules("judge-check", jsonl("labels.jsonl", LABELS), "--json"))
 
@@ -106,4 +127,18 @@ WRITTEN: dict[str, Write] = {
     "command-diff-lost": compared("--fail-on", "lost"),
     "command-judge-check": judge_checked,
     "command-store-export": exported,
+    "printed-explain": printed("explain"),
+    "printed-explain-sampled": printed("explain", "--miner", "sampled", "--max-violation", 0.3),
+    "printed-explain-grouped": printed("explain", "--miner", "grouped"),
+    "printed-explain-partition": printed("explain", "--partition", 2),
+    "printed-explain-voted": printed("explain", "--samples", 3, "--rules", "omission"),
+    "printed-explain-limited": printed("explain", "--max-replays", 4),
+    "printed-explain-not-met": printed("explain", "--predicate", "contains:1700", "--yes"),
+    "printed-explain-pinned": printed("explain", "--pinned", "menu"),
+    "printed-explain-shared-condition": printed("explain", "--predicate", "not:contains:1900", "--yes"),
+    "printed-verify-holds": printed("verify", "--rule", "plaque", "--kind", "retention"),
+    "printed-verify-breaks": printed("verify", "--rule", "leaflet,menu", "--kind", "omission"),
+    "printed-estimate": printed("estimate"),
+    "printed-diff": printed_comparison,
+    "printed-judge-check": printed_check,
 }

@@ -24,6 +24,7 @@ from rag_rule_explainer import Explanation, contains
 from tests.golden import normal
 from tests.golden.commands import told_as_json
 from tests.golden.goldens import Explanations, Write
+from tests.golden.records import error_of
 from tests.golden.running import rag_rules
 from tests.golden.short import ids, rule, short
 
@@ -197,6 +198,75 @@ def _carried(told: Mapping[str, Any]) -> dict[str, Any]:
     return normal.explanation(json.loads(json.dumps(told)))
 
 
+def remembering() -> Any:
+    """An application whose second answer is made of its first."""
+    search, said = gate(found_documents), list[str]()
+
+    def answer(question: str) -> str:
+        context = "\n\n".join(each.page_content for each in search(question))
+        before = " ".join(said)
+        told = OfflineChatModel().invoke(f"Said: {before}\n{context}\n\nQuestion: {question}").text
+        said.append(f"{told} was said before, {len(said)} times")
+        return told
+
+    return answer
+
+
+def asking_once() -> Any:
+    """An application that retrieves in its first run alone."""
+    search, found = gate(found_documents), list[Document]()
+
+    def answer(question: str) -> str:
+        found.extend([] if found else search(question))
+        context = "\n\n".join(each.page_content for each in found)
+        return OfflineChatModel().invoke(f"Context:\n{context}\n\nQuestion: {question}").text
+
+    return answer
+
+
+def leaking() -> Any:
+    """An application that shows what nobody retrieved."""
+    search = gate(found_documents)
+
+    def answer(question: str) -> str:
+        context = "\n\n".join([TEXTS["blog"], *(each.page_content for each in search(question))])
+        return OfflineChatModel().invoke(f"Context:\n{context}\n\nQuestion: {question}").text
+
+    return answer
+
+
+def knowing() -> Any:
+    """An application that retrieves nothing."""
+
+    def answer(question: str) -> str:
+        return "calcium"
+
+    return answer
+
+
+REFUSED: dict[str, Callable[[], object]] = {
+    "no retrieval": lambda: of_chain(knowing).explain(ASKED),
+    "no retrieval by an engine": lambda: of_engine(knowing).explain(ASKED),
+    "retrieval in the first run alone": lambda: of_chain(asking_once).explain(ASKED),
+    "a source that was left out": lambda: of_chain(leaking).explain(ASKED),
+    "a memory": lambda: of_chain(remembering).explain(ASKED),
+    "pinned that is not there": lambda: of_chain().explain(ASKED, pinned=["memo"]),
+    "an unknown option": lambda: of_chain(scopes="seen"),
+    "the condition is not met": lambda: of_chain(
+        predicate=contains("zinc"), false_condition="error"
+    ).explain(ASKED),
+}
+
+
+def refused() -> Mapping[str, str]:
+    return {"errors.txt": "".join(f"{name}: {error_of(given)}\n" for name, given in REFUSED.items())}
+
+
+def demonstrated() -> Mapping[str, str]:
+    code, out = rag_rules("demo")
+    return {"printed.out": out, "code.txt": f"exit code {code}\n"}
+
+
 def of_a_command() -> Mapping[str, str]:
     Path("golden_application.py").write_text(APPLICATION, encoding="utf-8")
     given = ("--app", "golden_application:chain", "--predicate", "contains:1889")
@@ -206,6 +276,8 @@ def of_a_command() -> Mapping[str, str]:
 
 WRITTEN: dict[str, Write] = {
     "chain-verified": verified(of_chain),
+    "refusals": refused,
+    "printed-demo": demonstrated,
     "chain-carries": carried_by_an_answer,
     "command-explain-application": of_a_command,
     "engine-verified": verified(of_engine),

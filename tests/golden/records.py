@@ -181,10 +181,10 @@ REFUSED: dict[str, Callable[[], object]] = {
 
 def refused() -> Mapping[str, str]:
     """The errors' types: what they say is not compared."""
-    return {"errors.txt": "".join(f"{name}: {_error(given)}\n" for name, given in REFUSED.items())}
+    return {"errors.txt": "".join(f"{name}: {error_of(given)}\n" for name, given in REFUSED.items())}
 
 
-def _error(given: Callable[[], object]) -> str:
+def error_of(given: Callable[[], object]) -> str:
     try:
         given()
     except RagRuleError as error:

@@ -1,7 +1,8 @@
 """The package says what it said when the golden files were written.
 
-A change of words fails the comparisons of JSON alone; one of rules, claims, counts, tables or of what is
-stored fails the others. If it is meant: ``python -m tests.golden.write``, and look at the difference.
+A change of words fails the comparisons of JSON and of what is printed alone; one of rules, claims, counts
+or tables fails the others. If it is meant:
+``python -m tests.golden.write``, and look at the difference.
 """
 
 import json
@@ -81,8 +82,8 @@ def test_an_explanation_is_read_back(room: str, name: str) -> None:
     assert short(found) == golden(room, f"{name}.txt")
 
 
-def is_json(file: str) -> bool:
-    return file.endswith(".json")
+def is_worded(file: str) -> bool:
+    return file.endswith((".json", ".out"))
 
 
 def in_folder(room: str, name: str) -> Iterator[str]:
@@ -95,15 +96,16 @@ def test_tables_and_counts_of_everything_else(room: str, name: str) -> None:
     now = filled(room, name)
     assert sorted(now) == list(in_folder(room, name))
     for file in now:
-        if not is_json(file):
+        if not is_worded(file):
             assert now[file] == golden(room, file)
 
 
 @each_folder
 def test_all_that_everything_else_says(room: str, name: str) -> None:
     now = filled(room, name)
-    for file in filter(is_json, now):
-        assert parsed(now[file]) == parsed(golden(room, file))
+    for file in filter(is_worded, now):
+        read = parsed if file.endswith(".json") else str
+        assert read(now[file]) == read(golden(room, file))
 
 
 @each_model
