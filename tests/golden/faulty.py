@@ -118,9 +118,9 @@ EXPLANATIONS: Explanations = {
     "limit-of-cost": explaining(priced, 4, limits=Limits(cost=0.0015), prices=PRICES),
     "limit-of-seconds": out_of_time,
     "limit-of-failures": explaining(
-        failing(*[[f"D{n}"] for n in range(1, 5)], (), ("D1", "D3"), ("D1", "D4"), ("D2", "D3")),
-        4,
-        limits=Limits(failures=3),
+        lambda ids: PAIR(ids) if len(ids) > 3 else ValueError("no"),
+        5,
+        limits=Limits(failures=2),
         retries=0,
     ),
     "one-replay-fails": explaining(failing(("D1", "D2")), 3, retries=0),

@@ -6,6 +6,7 @@ or tables fails the others. If it is meant:
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,23 @@ def test_a_store_of_then_is_not_paid_for_again(name: str) -> None:
 def test_there_is_a_file_for_each_and_no_other(room: str) -> None:
     files = {f"{name}.{kind}" for name in explanations(room) for kind in ("json", "txt")}
     assert {path.name for path in (FILES / room).iterdir()} == files | set(written(room))
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        (
+            r"(?:retention|omission) {.*}: (\w+); ",
+            {"proved", "tested", "voted", "relative", "confident", "unverified"},
+        ),
+        (r"miner (\w+),", {"exact", "exhaustive", "sampled", "grouped", "partitioned", "confidence"}),
+        (r"scope (\w+)", {"given", "seen", "retrieved"}),
+        (r"complete (\w+),", {"True", "False"}),
+    ],
+)
+def test_no_kind_is_missing(line: str, wanted: set[str]) -> None:
+    told = "".join(file.read_text(encoding="utf-8") for file in FILES.glob("*/*.txt"))
+    assert set(re.findall(f"^{line}", told, re.MULTILINE)) >= wanted
 
 
 def test_they_are_small() -> None:
