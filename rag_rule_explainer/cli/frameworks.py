@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -43,7 +43,8 @@ class Integration:
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
-        if _built_with(application) is None and not isinstance(application, (Callable, dict)):
+        runs = callable(application) or isinstance(application, dict)
+        if _built_with(application) is None and not runs:
             raise InvalidInput(
                 f"--app {name} is of type {type(application).__name__}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"

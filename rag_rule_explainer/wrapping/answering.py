@@ -25,7 +25,7 @@ class Changed(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Both, in words."""
+        """Tells both, in words."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 

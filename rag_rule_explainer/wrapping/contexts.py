@@ -22,7 +22,7 @@ class Contexts:
 
     @contextmanager
     def of_the_baseline(self) -> Generator[None, None, None]:
-        """Around the baseline."""
+        """Learns what the baseline sets, around it."""
         start = dict(copy_context().items())
         try:
             yield
@@ -31,7 +31,7 @@ class Contexts:
 
     @contextmanager
     def as_before(self) -> Generator[None, None, None]:
-        """Around a replay."""
+        """Sets that back, around a replay."""
         tokens = [(variable, variable.set(value)) for variable, value in self._before.items()]
         try:
             yield

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import StateShared
-from ..printable import plain_id, shortened
+from ..printable import shortened
 from ..probing.seeing import Request, reading_of
 from ..sources import Source
 from ..verdicts import Answer
@@ -20,16 +20,12 @@ from .counting import Counted
 from .courses import Course, Difference, difference
 from .doubts import (
     BASELINE,
-    CACHED,
-    IGNORE,
     NO_REPLAY,
     NO_REQUESTS,
     NOTHING_COMPARED,
     SAMPLED,
     SHORT_TEXTS,
-    listed,
     named,
-    pattern_of,
     told_of_a_failure,
 )
 from .exchanges import Exchange
@@ -37,6 +33,7 @@ from .files import Left
 from .lasting import EVERYTHING
 from .leftovers import Leftover
 from .participation import Participation, unusable
+from .refusals import Refusals
 from .repeated import Repeated
 from .volatile import Steady, years_in
 
@@ -78,12 +75,14 @@ class Fidelity:
     _authorship: Authorship = field(init=False)
     _repeated: Repeated = field(init=False)
     _answers: Answers = field(init=False)
+    _refusals: Refusals = field(init=False)
     _conversations: Conversations = field(default_factory=Conversations)
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)
         self._authorship = Authorship(self.steady)
         self._answers = Answers(self.steady)
+        self._refusals = Refusals(self.making)
 
     def begin(
         self,
@@ -135,13 +134,13 @@ class Fidelity:
         found = difference(self.first, course)
         if found is not None:
             self.remembered, self.missed = self._holds_what_was_said(found), found.came is None
-            raise self._differs(found)
+            raise self._refusals.differs(found, self._writer(found))
         self._check_times(run)
         if self.first.same_replies(course):
             asked = (query for query in self._queries_of(run) if query not in self._queries)
             other = next((query for query in asked if self._remembers(query)), None)
             if other is not None:
-                raise self._asks(other)
+                raise self._refusals.asks(other, self._queries)
             self.reordered = self.reordered or not self.first.same_order(course)
         if self.first.steps and not self.first.leads_to(course):
             self.sampled = True
@@ -161,11 +160,7 @@ class Fidelity:
         if changed is None:
             self._answers.repeats = self._answers.repeats or is_all
         elif self._answers.repeats and not self.doubt:
-            self.doubt = (
-                f"{NOTHING_COMPARED}on {EVERYTHING if is_all else listed(kept)} models replied the same "
-                f"after the search as before it, and {changed.told}: what replays left has changed it. "
-                f"{self._ways_out()}. {IGNORE}"
-            )
+            self.doubt = self._refusals.answers_otherwise(changed, None if is_all else kept)
 
     @property
     def departs(self) -> bool:
@@ -185,14 +180,10 @@ class Fidelity:
             for time in times:
                 said = any(time in each for each in self._baseline_said)
                 if said and not any(time in each for each in known):
-                    raise self._holds(Carried(BASELINE, time), ())
+                    raise self._refusals.holds(Carried(BASELINE, time), ())
             years = frames.get(self.steady(text))
             if years is not None and years != years_in(times):
-                raise StateShared(
-                    f"a date in a request to a model is of {', '.join(years_in(times))} in a replay on "
-                    f"all sources and of {', '.join(years)} in {BASELINE}",
-                    f"{self._ways_out()}. {IGNORE}",
-                )
+                raise self._refusals.is_of_another_year(years_in(times), years)
 
     def _course(self, run: Participation) -> Course:
         return Course.of(run.watch.exchanges, self.steady, self._sources, run.made)
@@ -210,10 +201,10 @@ class Fidelity:
         carried = [each for each in found if each is not None]
         for each in carried:
             if each.sure:
-                raise self._holds(each, kept)
+                raise self._refusals.holds(each, kept)
         foreign = self._foreign_reply(exchanges, answer, served)
         if foreign is not None:
-            raise self._answers_for(foreign, kept)
+            raise self._refusals.answers_for(foreign, kept)
         self.note(run, kept, answer)
         self._take_conversations(named(kept), exchanges)
         ids = [source.id for source in kept]
@@ -224,7 +215,7 @@ class Fidelity:
     def _take_conversations(self, run: str, exchanges: Sequence[Exchange]) -> None:
         left = self._conversations.take(run, exchanges)
         if left is not None and not self.steady.is_ignored(left.place):
-            self.doubt = self.doubt or self._goes_by(left)
+            self.doubt = self.doubt or self._refusals.goes_by(left)
 
     def note(self, run: Participation, kept: Sequence[Source], answer: Answer | None = None) -> None:
         """Notes what a replay made, so that it is known in other runs' requests."""
@@ -237,52 +228,28 @@ class Fidelity:
 
         Raises StateShared where the application is known to have kept it; else claims rest on a doubt.
         """
-        whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
-        text = shortened(leftover.text, 100)
-        seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
-        pattern = pattern_of(text)
-        ways_out = f"{self._ways_out()}. Where it always is in the prompt, name it: ignore=[{pattern!r}]"
-        if leftover.held:
-            held = f"the application keeps it since {BASELINE} in {leftover.held}"
-            raise StateShared(f"{seen}; {held}", ways_out)
-        self.doubt = self.doubt or (
-            f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
-        )
+        told = self._refusals.keeps(leftover, kept)
+        if isinstance(told, StateShared):
+            raise told
+        self.doubt = self.doubt or told
 
     def count(self, counted: Counted | None) -> None:
         """Takes a number or flag that every run changes and the application goes by, if there is one:
         then claims rest on a doubt."""
-        if counted is None or self.doubt:
-            return
-        pattern = pattern_of(counted.place)
-        self.doubt = (
-            f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
-            f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
-            f"later replays may have gone another way for that alone. {self._ways_out()}. Where no "
-            f"answer depends on it, name it: ignore=[{pattern!r}]"
-        )
+        if counted is not None and not self.doubt:
+            self.doubt = self._refusals.counts(counted)
 
     def find(self, place: str) -> None:
         """Takes where the baseline left what later runs find, if it did: then claims rest on a doubt."""
         if place and not self.doubt:
-            self.doubt = (
-                f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
-                f"go by what {BASELINE} retrieved. {self._ways_out()}. Where no answer depends on it, "
-                f"name it: ignore=[{pattern_of(place)!r}]"
-            )
+            self.doubt = self._refusals.finds(place)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
         """Compares a replay with an earlier one on the same sources. Raises StateShared where models were
         sent something else."""
         found = self._repeated.take(kept, list(run.watch.exchanges), run.made)
-        if found is None:
-            return
-        told = shortened(found.told_of("the first one", "the second one"), 600)
-        raise StateShared(
-            f"{named(kept)} was made twice, and request {found.number} to a model differs: {told}",
-            f"{self._ways_out()}. Where runs at the same time are in each other's way, concurrency=1 is "
-            f"enough. {IGNORE}",
-        )
+        if found is not None:
+            raise self._refusals.repeats_otherwise(found, kept)
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
         """Returns True iff a replay on the sources of these ids would be compared with an earlier one."""
@@ -304,14 +271,6 @@ class Fidelity:
             if reply in line and not any(reply in fact for fact in facts):
                 return Carried(maker, reply.strip())
         return None
-
-    def _answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
-        return StateShared(
-            f"{named(kept)} answered with what a model told {foreign.maker}, "
-            f"{shortened(foreign.text, 200)!r}, and with nothing that it was told itself",
-            f"{self._ways_out()}. If it only keeps intermediate results where runs at the same time "
-            "overwrite them, concurrency=1 is enough",
-        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -355,7 +314,7 @@ class Fidelity:
         """Why nobody knows whether replays are as the baseline; empty where they were compared."""
         left = None if self.doubt else self.lasting()
         if self.doubt or left is not None:
-            return self.doubt if left is None else self._goes_by(left)
+            return self.doubt if left is None else self._refusals.goes_by(left)
         if self.is_comparable:
             return self._authorship.doubt
         if self.compared:
@@ -370,20 +329,6 @@ class Fidelity:
         """True iff replays can be compared, be there a doubt or not."""
         return self.compared and not self.sampled
 
-    def _goes_by(self, left: Left) -> str:
-        return (
-            f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
-            f"were given. {self._ways_out()}. Where no answer depends on it, name it: "
-            f"ignore=[{pattern_of(left.place)!r}]"
-        )
-
-    def _differs(self, found: Difference) -> StateShared:
-        return StateShared(
-            f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
-            f"{shortened(found.told, 600)}{self._writer(found)}",
-            f"{self._ways_out()}. {CACHED if found.came is None else IGNORE}",
-        )
-
     def _queries_of(self, run: Participation) -> tuple[str, ...]:
         return tuple(map(self.steady, run.gate.queries))
 
@@ -392,14 +337,6 @@ class Fidelity:
         known = [reading_of(each).line for each in self._queries]
         line = reading_of(query).line
         return any(said in line and not any(said in each for each in known) for said in lines)
-
-    def _asks(self, query: str) -> StateShared:
-        asked = ", ".join(repr(shortened(each, 100)) for each in self._queries[:3])
-        return StateShared(
-            f"a replay on all sources searched for {shortened(query, 200)!r}, where {BASELINE} searched "
-            f"for {asked}, although all models said the same",
-            f"{self._ways_out()}. {IGNORE}",
-        )
 
     def _writer(self, found: Difference) -> str:
         added = " ".join(found.added)
@@ -417,16 +354,6 @@ class Fidelity:
             len(line.split()) > 1 and line in added and not any(line in each for each in sources)
             for line in lines
         )
-
-    def _holds(self, carried: Carried, kept: Sequence[Source]) -> StateShared:
-        return StateShared(
-            f"{named(kept)} sent its model a text that {carried.maker} made: "
-            f"{shortened(carried.text, 200)!r}",
-            self._ways_out(),
-        )
-
-    def _ways_out(self) -> str:
-        return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
 
 
 def _made_in(run: Participation, exchanges: Iterable[Exchange], answer: Answer | None) -> Iterable[str]:
