@@ -43,15 +43,15 @@ class Integration:
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
-        runs = callable(application) or isinstance(application, dict)
-        if _built_with(application) is None and not runs:
+        kind: type[Any] = type(application)
+        if _built_with(application) is None and not (callable(application) or kind is dict):
             raise InvalidInput(
-                f"--app {name} is of type {type(application).__name__}; name a LangChain Runnable, a "
+                f"--app {name} is of type {kind.__name__}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"
             )
         if _built_with(application) not in {None, self.framework}:
             raise InvalidInput(
-                f"--app {name} is of type {type(application).__name__}, which is not of "
+                f"--app {name} is of type {kind.__name__}, which is not of "
                 f"{self.framework}; leave --framework out"
             )
         return self._package.RuleExplainer(application, **parameters)

@@ -38,7 +38,7 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
     for kind, told in () if reads_answers else _PARTS:
         if isinstance(given, kind):
             raise InvalidInput(f"this {name} is {told}")
-    function: Any = given if inspect.isfunction(cast("object", given)) else None
+    function = cast("Any", given) if inspect.isfunction(cast("object", given)) else None
     if function is not None and not inspect.signature(function).parameters:
         raise InvalidInput(
             f"{function.__name__}() takes no input; pass a function of one, such as lambda question: "
