@@ -11,6 +11,7 @@ from functools import cached_property
 from inspect import getattr_static
 
 from .code import tree_of, users_functions
+from .counting import is_read
 from .holdings import Held, Holdings, changed, is_collection
 from .writing import label_of
 
@@ -33,7 +34,8 @@ def first_made(
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):
             continue
-        if not (label in kept or _is_cached(thing, name)) or _grows(after, later, held):
+        is_kept = _is_cached(thing, name) or (label in kept and is_read(after, label))
+        if not is_kept or _grows(after, later, held):
             continue  # where it grows, each run has an entry of its own, as where sessions have ids
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
