@@ -34,10 +34,11 @@ def first_made(
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):
             continue
-        if not (label in kept or _is_cached(thing, name)) or _grows(after, later, held):
+        # Nothing goes by what is read nowhere, such as a maximum that a report tells.
+        goes_by = is_read(after, label) or is_named(after, label)
+        is_kept = _is_cached(thing, name) or (label in kept and goes_by)
+        if not is_kept or _grows(after, later, held):
             continue  # where it grows, each run has an entry of its own, as where sessions have ids
-        if not (is_read(after, label) or is_named(after, label) or _is_cached(thing, name)):
-            continue  # nothing goes by it, as by a maximum that a report tells
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
             return place

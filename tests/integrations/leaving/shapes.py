@@ -69,6 +69,7 @@ SHAPES = (
     Shape(hidden.in_an_iterator, "the baseline changed 'modes'"),
     Shape(hidden.in_a_namespace, "'alert' of SimpleNamespace was set in the baseline"),
     Shape(hidden.on_its_class_by_the_first_run, "type(self).alert, where the next run finds it"),
+    Shape(hidden.only_reported),
     Shape(hidden.in_a_queue, CHANGED),
     Shape(hidden.in_what_a_cache_knows, CHANGED),
     Shape(hidden.in_the_order_of_a_dict, CHANGED),
