@@ -22,6 +22,9 @@ from .rules import RuleKind
 from .settings import Settings
 from .verdicts import Verdict
 
+MOST_AGAIN = 8
+"""Replays that are made again at the end, at most, where an application holds something else by then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from sys import float_info
 
 from .assuming import Assuming, RunShape
-from .choice import Choice
+from .choice import MOST_AGAIN, Choice
 from .foreseeing import Probes, fewest, foreseen
 from .judging_outlay import JudgeOutlay, JudgePlan, judge_plan
 from .predicates import Predicate, unwrapped
@@ -160,7 +160,7 @@ def _course(
     once_more: bool = False,
 ) -> Outlay:
     """``all_kinds``: each of them takes these subsets for itself, where answers are not shared.
-    ``once_more``: an application is run at the end again, on the sources on which rules hang, and on all
+    ``once_more``: an application is run at the end again, on the sources on which rules hang, and on more
     where it holds something else than before, to see that it is the same."""
     size = len(material.source_tokens)
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
@@ -171,7 +171,8 @@ def _course(
     last = (
         once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes)
     )
-    before += (2 if cap is None else min(2, max(0, cap - before))) if last else 0
+    again = min(MOST_AGAIN, probes.subsets) if last else 0
+    before += again if cap is None else min(again, max(0, cap - before))
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined
     # The first run is the answer to the full set; memory spares that probe.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 from .assembly import Assembly
-from .choice import Choice
+from .choice import MOST_AGAIN, Choice
 from .errors import ApplicationChanged, InvalidInput, StoreFailed
 from .explanation import Explanation
 from .lattice import Mask
@@ -56,8 +56,6 @@ NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see t
 
 _FIRST_AGAIN = 2
 """Subsets of each search that are asked about again where the application has changed."""
-_MOST_AGAIN = 8
-"""Replays for that."""
 
 _calls = count(1)
 """The numbers of all calls in this process."""
@@ -284,7 +282,7 @@ class Inquiry:
             masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
         elif fidelity.departs:
             masks.append(full)
-        return tuple(dict.fromkeys(masks))[:_MOST_AGAIN]
+        return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
     async def _end_traces(self) -> None:
         """Of replays that no search asked for, the verdict is told where it is known anyway."""

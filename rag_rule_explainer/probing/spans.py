@@ -20,8 +20,6 @@ _TAGS, _METADATA = "tag.tags", "metadata"
 """Under which OpenInference looks, in the context, for what it puts on every span."""
 _MARKS = "rag_rule_marks"
 """Under which a replay's marks are in the context, for the spans that the application makes itself."""
-_OPENINFERENCE = "openinference.instrumentation"
-"""What each of its instrumentations builds on."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
 """What instrumentations look for in the context, beside the key that OpenTelemetry makes."""
 
@@ -187,12 +185,11 @@ def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
     """Inside, these marks are put on every span, by OpenInference beside what the user has put there."""
     from opentelemetry import context
 
-    known = context.set_value(_MARKS, dict(marks))
-    if _OPENINFERENCE in sys.modules:
-        found = context.get_value(_TAGS)
-        tags = cast("list[str]", found) if isinstance(found, list) else []
-        known = context.set_value(_TAGS, [*(each for each in tags if each != tag), tag], known)
-        known = context.set_value(_METADATA, _joined(context.get_value(_METADATA), marks), known)
+    found = context.get_value(_TAGS)
+    tags = cast("list[str]", found) if isinstance(found, list) else []
+    known = context.set_value(_TAGS, [*(each for each in tags if each != tag), tag])
+    known = context.set_value(_MARKS, dict(marks), known)
+    known = context.set_value(_METADATA, _joined(context.get_value(_METADATA), marks), known)
     with _attached(known):
         yield
 

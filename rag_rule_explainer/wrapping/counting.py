@@ -90,7 +90,7 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
         if was is None or type(was) is not type(value):
             continue
         yield Counted(
-            _place(after, held, "" if is_entry else name), held.name if is_entry else name, was, value
+            place_in(after, held, "" if is_entry else name), held.name if is_entry else name, was, value
         )
     for held in after.all:
         earlier = before.of(held.thing)
@@ -99,7 +99,7 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
             continue
         if earlier.size != held.size and after.is_in_users(held):
             # What a list holds is for the comparison of requests; its length is a number like others.
-            yield Counted(_place(after, held, ""), f"len({held.name})", earlier.size, held.size)
+            yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 
 
 def _is_flag(value: object) -> bool:
@@ -109,7 +109,8 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, int) and abs(value) < 1_000_000_000
 
 
-def _place(holdings: Holdings, held: Held, name: str) -> str:
+def place_in(holdings: Holdings, held: Held, name: str) -> str:
+    """Returns what is held there as code says it, such as Chat.turn: what ``ignore=`` is matched with."""
     names = [name] if name else []
     for each in (held, *holdings.above(held)):
         thing = each.thing

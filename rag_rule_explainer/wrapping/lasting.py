@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
-from .counting import is_read
+from .counting import is_read, place_in
 from .files import Left
 from .holdings import Held, Holdings, Plain, changed, is_collection
 from .outside import Outside
@@ -154,7 +154,7 @@ class Lasting:
             if was is None or type(was) is not type(value) or label in written:
                 continue
             if is_read(after, label, in_texts=False):
-                place = after.named(held, name)
+                place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
 
     def _of_databases(self) -> list[Left]:

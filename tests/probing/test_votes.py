@@ -142,12 +142,12 @@ def test_what_stays_even_is_undecided() -> None:
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"samples": 0}, "at least 1"),
-        ({"samples": True}, "at least 1"),
+        ({"samples": 0}, "from 1 to 1,000"),
+        ({"samples": True}, "from 1 to 1,000"),
         ({"samples": 5, "vote": "most"}, "'border', 'every' or 'sequential'"),
         ({"vote": "every"}, "votes of one sample"),
         ({"recheck": 3}, "votes of one sample"),
-        ({"samples": 5, "recheck": -1}, "0 for none"),
+        ({"samples": 5, "recheck": -1}, "at least 0"),
         ({"samples": 5, "vote": "every", "recheck": 2}, "every subset has its own"),
         ({"min_confidence": 0}, "min_confidence"),
         ({"min_confidence": 1.01}, "min_confidence"),

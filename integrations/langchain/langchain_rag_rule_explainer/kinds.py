@@ -38,6 +38,8 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
     for kind, told in () if reads_answers else _PARTS:
         if isinstance(given, kind):
             raise InvalidInput(f"this {name} is {told}")
+    if given == {}:
+        raise InvalidInput("this dict is empty, so it answers no questions; pass a chain")
     function = cast("Any", given) if inspect.isfunction(cast("object", given)) else None
     if function is not None and not inspect.signature(function).parameters:
         raise InvalidInput(

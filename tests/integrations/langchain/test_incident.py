@@ -86,7 +86,7 @@ def test_pinned_documents_are_always_delivered_and_in_no_rule() -> None:
         assert [source.id for source in explanation.sources if source.pinned] == ["d"]
     with pytest.raises(InvalidInput, match="'nobody', which is no source"):
         explainer.explain("why?", pinned=["nobody"])
-    with pytest.raises(InvalidInput, match="pass a list of ids"):
+    with pytest.raises(InvalidInput, match="give a list of ids"):
         explainer.explain("why?", pinned="d")
 
 

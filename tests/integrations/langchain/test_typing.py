@@ -52,7 +52,7 @@ def test_a_type_checker_sees_the_chains_own_types() -> None:
     assert_type(explained(dose_later), Runnable[Asked, Dose])
     assert_type(explained(RuleExplainer(typed)), Runnable[Asked, Dose])
     assert_type(explained(prompted), Runnable[Any, str])
-    assert_type(explained(retriever_of("ab")), Runnable[str, list[Document]])
+    assert_type(explained(retriever_of("ab"), answer_of=str), Runnable[str, list[Document]])
     assert_type(RuleExplainer(typed), RuleExplainer[Asked, Dose])
 
     def sync(asked: Asked) -> None:

@@ -137,7 +137,7 @@ def test_texts_alone_are_named_by_their_place() -> None:
         ({"documents": [{"id": "x"}]}, "document 1 has no text"),
         ({"documents": [*nodes("a"), *nodes("a")]}, "documents has 'a' twice"),
         ({"documents": nodes("a"), "add_documents": nodes("b")}, "add them to documents"),
-        ({"pinned": "d"}, "pass a list of ids"),
+        ({"pinned": "d"}, "give a list of ids"),
         ({"pinned": ["nobody"]}, "'nobody', which is no source"),
     ],
 )

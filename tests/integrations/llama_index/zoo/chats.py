@@ -152,7 +152,7 @@ SHAPES = (
         "SimpleChatEngine: no retrieval",
         simple,
         refusal=NoSourcesCaptured,
-        says="without a retrieval that could be seen",
+        says="a SimpleChatEngine retrieves nothing",
         live=0,
     ),
 )
