@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from ..errors import InvalidInput, MissingExtra
 
@@ -43,16 +43,15 @@ class Integration:
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
-        kind: type[Any] = type(application)
-        if _built_with(application) is None and not (callable(application) or kind is dict):
+        kind = type(cast("object", application)).__name__
+        if _built_with(application) is None and not (callable(application) or kind == "dict"):
             raise InvalidInput(
-                f"--app {name} is of type {kind.__name__}; name a LangChain Runnable, a "
+                f"--app {name} is of type {kind}; name a LangChain Runnable, a "
                 "LlamaIndex engine or workflow, or a function of one input"
             )
         if _built_with(application) not in {None, self.framework}:
             raise InvalidInput(
-                f"--app {name} is of type {kind.__name__}, which is not of "
-                f"{self.framework}; leave --framework out"
+                f"--app {name} is of type {kind}, which is not of {self.framework}; leave --framework out"
             )
         return self._package.RuleExplainer(application, **parameters)
 

@@ -227,7 +227,7 @@ def test_a_model_cache_changes_nothing_and_is_not_changed() -> None:
         assert len(vars(cache)["_cache"]) == 1
         # What was cached before is looked up by every run: it is the reply to the full set. The last
         # comparison is on fewer sources.
-        assert len(chat.asked) == 18 + 1 + 16
+        assert len(chat.asked) == 19 + 1 + 16
     finally:
         set_llm_cache(None)
 
