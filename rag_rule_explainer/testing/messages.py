@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
-from ..reader import parse_prompt, read
+from ..prompts import parse_prompt
+from ..reader import read
 from .responses import Refused
 
 Body: TypeAlias = dict[str, Any]
