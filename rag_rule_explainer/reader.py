@@ -88,7 +88,7 @@ class _Kind(Enum):
     DATE = re.compile(
         rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"
     )
-    YEAR = re.compile(r"\b[12]\d{3}\b(?![-.,]\d)")
+    YEAR = re.compile(r"(?<!\d)[12]\d{3}\b(?![-.,]\d)")
     NUMBER = re.compile(rf"(?i)\b(?:\d+(?:[.,]\d+)*[^\W\d]*|{_NUMERAL})\b(?: (?:{_SCALE}|percent)\b)*")
     NAME = re.compile(rf"\b{_NAME}")
 
