@@ -33,6 +33,7 @@ _DENIAL: Final = 60
 _AGREEMENT: Final = 20
 _NEAR: Final = 36
 """Characters on either side of an answer that count as near it."""
+_NOTHING: Final = frozenset[str]()
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -52,6 +53,7 @@ _GRAMMAR: Final = _ASKING | _listed(
 _POLAR: Final = _listed("is are was were do does did has have had can could")
 _EARLIER: Final = _listed("first earlier older oldest earliest before eldest longer")
 _LATER: Final = _listed("later younger youngest latest newer newest recent recently last")
+_OF_PLACE: Final = _listed("in at near from to")
 _COUNTED: Final = _listed("many much population old often far long tall high large big")
 
 # Every repetition is bounded or followed by something it cannot match: hostile texts take linear time.
@@ -72,9 +74,7 @@ _JOINT: Final = r" (?:(?:of|the|de|la|le|van|von|der|du|da|del|di|for|y) ){0,2}"
 _NAME: Final = (
     rf"{_CAPITALISED}(?:(?:(?:(?<=\b[A-Z])|(?<=\b[MDSJ][rst]))\. ?| & |/|{_JOINT}){_CAPITALISED}| \d+\b)*"
 )
-_MONTH: Final = (
-    "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-)
+_MONTH: Final = "(?:(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber)"
 _SCALE: Final = "hundred|thousand|million|billion|dozen"
 _NUMERAL: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
@@ -183,14 +183,14 @@ def _led(asked: _Question, here: _Passage, there: _Passage) -> tuple[_Candidate,
     for one, other in ((here, there), (there, here)):
         if _key(other.subject) in one.names and not other.subject_terms <= asked.terms:
             covered = [each.terms & asked.terms for each in here.sentences]
-            best = max(covered, key=lambda each: (asked.weight(each), sorted(each)))
+            best = max(covered, key=lambda each: (asked.weight(each), sorted(each)), default=_NOTHING)
             return _candidates(asked, there, best | (here.subject_terms & asked.terms), _LED)
     return ()
 
 
 @lru_cache(maxsize=8192)
 def _candidates(
-    asked: _Question, passage: _Passage, followed: frozenset[str] = frozenset(), bonus: int = 0
+    asked: _Question, passage: _Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
     """Returns the passage's answers, if what led to it has the words ``followed`` of the question."""
     best: dict[str, _Candidate] = {}
@@ -224,13 +224,7 @@ def _answers(asked: _Question, passage: _Passage, sentence: _Sentence) -> Iterat
             before = sentence.text[max(0, span.start - _NEAR) : span.start].split()
             after = sentence.text[span.start + len(span.text) :][:_NEAR].split()
             beside = asked.head in span.terms | _terms(" ".join(before[-2:] + after[:2]))
-            placed = asked.wanted is _PLACE and before[-1:] in (
-                ["in"],
-                ["at"],
-                ["near"],
-                ["from"],
-                ["to"],
-            )
+            placed = asked.wanted is _PLACE and not _OF_PLACE.isdisjoint(before[-1:])
             near = span.terms | _terms(" ".join(before + after))
             fit = asked.wanted[span.kind] + asked.weight(near) + _BESIDE * (beside + placed)
             yield fit, span.key, span.text
@@ -269,7 +263,7 @@ def _understood(text: str) -> _Question:
         weights[_stem(word)] = min(len(word), _HEAVIEST_WORD)
     weights.pop("", None)
     names = (span.terms for span in _spans(text) if span.kind is _Kind.NAME and span.terms)
-    polar = plain[:1] != [] and plain[0] in _POLAR
+    polar = not _POLAR.isdisjoint(plain[:1])
     pairs = re.findall(rf"({_NAME})\W{{0,3}} {'and' if polar else 'or'} \W?({_NAME})", text[1:])
     wanted, head = _wanted(plain)
     options = pairs[-1] if pairs else ()
@@ -322,7 +316,7 @@ def _spans(text: str) -> tuple[_Span, ...]:
     opening = _WORD.search(text)
     for kind in _Kind:
         for match in kind.value.finditer(text):
-            start, end = match.span(match.lastindex or 0)
+            start, end = match.span()
             if opening and start == opening.start() and not _stem(opening.group()):
                 start = min(end, opening.end() + 1)
             key = _key(text[start:end])

@@ -114,6 +114,10 @@ class TestRead:
         said = ["Kelvick\nMira Tolland built it. It was lit in 1873.", LIGHTHOUSE[1]]
         assert read("When was Kelvick lit?", said) == "1873"
 
+    def test_a_title_above_nothing_leads_nowhere(self) -> None:
+        said = ["Kelvick Harbour\n...", "Ada Brook\nKelvick Harbour was opened by her in 1873."]
+        assert read("When was it opened by Ada Brook?", said) == "1873"
+
     def test_passages_about_one_subject_are_compared_in_any_order(self) -> None:
         said = ["Ada Brook\nBorn in 1850.", "Ada Brook\nBorn in 1790.", LIGHTHOUSE[1]]
         question = "Who was born first, Ada Brook or Mira Tolland?"
