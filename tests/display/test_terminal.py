@@ -19,6 +19,7 @@ from tests.display.reports import HALF_WAY, told
 from tests.interrupting import until
 
 ROOT = Path(__file__).parents[2]
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 TROUBLED = ProgressReport(
     probes=137,
@@ -55,7 +56,7 @@ def shown_in_colour(
 class TestLayout:
     def test_eighty_columns(self) -> None:
         frame, *rest = shown(HALF_WAY, 80)[0]
-        assert frame in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+        assert frame in FRAMES
         assert "".join(rest) == f" {'━' * 19}{' ' * 17} 137 / 258 probes needed so far (≤ 1,024)"
         assert shown(HALF_WAY, 80)[1:] == ["  ≈ 3 s to 258 probes · 140 replays, 41.2/s"]
 
@@ -199,6 +200,7 @@ class TestRealTerminal:
         assert width == 40 or re.search(r" s · \d+ replays, [\d.]+/s · 6 failed$", kept[0])
         assert "6 failed" in written
         assert max(map(len, lines)) < width
+        assert "\x1b[2K" in written[max(map(written.rfind, FRAMES)) :]  # the last drawing is erased
         assert written.count("\x1b[?25l") == 1
         assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
         assert "broken" not in written
