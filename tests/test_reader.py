@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.reader import NO_ANSWER, read
-from rag_rule_explainer.reader.passages import LONGEST_READ, analysed
+from rag_rule_explainer.reader import LONGEST_READ, NO_ANSWER, read
 
 HOTPOTQA: Final = Path(__file__).parents[2] / "shared" / "data" / "hotpotqa_dev.jsonl"
 
@@ -115,6 +114,10 @@ class TestRead:
         said = ["Kelvick\nMira Tolland built it. It was lit in 1873.", LIGHTHOUSE[1]]
         assert read("When was Kelvick lit?", said) == "1873"
 
+    def test_a_title_above_nothing_leads_nowhere(self) -> None:
+        said = ["Kelvick Harbour\n...", "Ada Brook\nKelvick Harbour was opened by her in 1873."]
+        assert read("When was it opened by Ada Brook?", said) == "1873"
+
     def test_passages_about_one_subject_are_compared_in_any_order(self) -> None:
         said = ["Ada Brook\nBorn in 1850.", "Ada Brook\nBorn in 1790.", LIGHTHOUSE[1]]
         question = "Who was born first, Ada Brook or Mira Tolland?"
@@ -201,12 +204,6 @@ class TestRead:
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(read, asked * 5, [LIGHTHOUSE] * 200))
         assert set(found) == {"3 March 1831"}
-
-    def test_each_passage_is_analysed_once_however_many_subsets_are_read(self) -> None:
-        analysed.cache_clear()
-        for kept in kept_of(LIGHTHOUSE):
-            read("Where was Mira Tolland born?", [LIGHTHOUSE[at] for at in kept])
-        assert analysed.cache_info().misses == len(LIGHTHOUSE)
 
     def test_the_end_of_a_very_long_passage_is_left_unread(self) -> None:
         filling = "The harbour lies still. " * (LONGEST_READ // 20)

@@ -1,13 +1,14 @@
 """The terminal form: a bar and its figures, redrawn in place below whatever else is printed."""
 
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import NoReturn, TextIO
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 from typing_extensions import override
 
@@ -18,7 +19,6 @@ SECONDS = 0.1
 
 _WIDEST = 100
 _SMALLEST_BAR = 8
-_LINES_PER_ROW = 3
 _STYLES = {Tone.PLAIN: "", Tone.NOTABLE: "yellow", Tone.BAD: "bold red"}
 
 
@@ -38,6 +38,10 @@ class TerminalCanvas:
         self._console = console or _Console(
             file=file, force_terminal=True, force_jupyter=False, highlight=False
         )
+        in_unicode = not self._console.options.ascii_only
+        self._worded = str if in_unicode else in_ascii
+        self._spinner = Spinner("dots" if in_unicode else "line")
+        # Its thread cannot say what went wrong while it drew, so that Animated has one of its own.
         self._live = Live(
             console=self._console,
             auto_refresh=False,
@@ -49,98 +53,62 @@ class TerminalCanvas:
 
     def draw(self, rows: Sequence[Row]) -> None:
         """Shows these; as many as there is room for."""
-        room = max(1, (self._console.height - 2) // _LINES_PER_ROW)
         self._live.start()
-        self._live.update(_Drawing(rows[:room], len(rows[room:]), waiting=not rows), refresh=True)
+        lines = [line for row in rows[: self._console.height] for line in self._lines(row)]
+        self._live.update(Group(*(lines or [self._spun(WAITING)])), refresh=True)
 
     def keep(self, row: Row) -> None:
         """Prints the row above those that are still drawn."""
-        self._console.print(_Drawing((row,)))
+        self._console.print(Group(*self._lines(row)))
 
     def close(self) -> None:
         """Erases what was drawn, and gives the cursor back."""
         self._live.stop()
 
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """Rows as Rich wants them: made for the width that there is."""
-
-    rows: Sequence[Row]
-    more: int = 0
-    waiting: bool = False
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def _lines(self, row: Row) -> Iterator[RenderableType]:
         # A line that fills the last column makes some terminals begin another one.
-        width = min(options.max_width - 1, _WIDEST)
-        look = _ASCII if options.ascii_only else _UNICODE
-        lines = [line for row in self.rows for line in _lines_of(row, look, width)]
-        if self.waiting:
-            lines.append(Text(f"{look.frame()} {WAITING}"))
-        if self.more:
-            lines.append(Text(look.worded(f"… and {self.more} more")))
-        for line in lines:
-            line.truncate(width)
-            yield line
+        width = min(self._console.width - 1, _WIDEST)
+        if row.report.done:
+            yield from self._flowed(Text(self._worded(row.headline()), "bold"), row.parts(), width)
+        else:
+            yield self._bar(row, width)
+            yield from self._flowed(Text(), row.parts(), width, indent="  ")
+
+    def _bar(self, row: Row, width: int) -> RenderableType:
+        headline = self._spun(self._worded(row.headline()))
+        if width - len(headline) - 1 < 2 * _SMALLEST_BAR:
+            headline = self._spun(self._worded(row.headline(short=True)))
+        room = width - len(headline) - 1
+        if room < _SMALLEST_BAR:
+            headline.truncate(width)
+            return headline
+        line = Table.grid(padding=(0, 1))
+        bar = ProgressBar(1, row.share, room, complete_style="green", finished_style="green")
+        line.add_row(headline[:1], bar, headline[2:])
+        return line
+
+    def _spun(self, words: str) -> Text:
+        frame = self._spinner.render(self._console.get_time())
+        return Text.assemble(frame if isinstance(frame, Text) else "", " ", (words, "bold"))
+
+    def _flowed(
+        self, line: Text, parts: Sequence[Part], width: int, *, indent: str = ""
+    ) -> Iterator[Text]:
+        """Yields lines with as many parts in each as fit; none is broken."""
+        between = self._worded(" · ")
+        for part in parts:
+            words = Text(self._worded(part.text), _STYLES[part.tone])
+            if line and len(line) + len(between) + len(words) > width:
+                yield _cut(line, width)
+                line = Text()
+            line = Text.assemble(line or indent, between if line else "", words)
+        if line:
+            yield _cut(line, width)
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What things are drawn with; done and open differ without colours as well."""
-
-    frames: str
-    done: str
-    open: str
-    worded: Callable[[str], str]
-
-    def frame(self) -> str:
-        """Turns with time."""
-        return self.frames[int(time.monotonic() / SECONDS) % len(self.frames)]
-
-
-_UNICODE = _Look("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "━", "╌", str)
-_ASCII = _Look("|/-\\", "=", "-", in_ascii)
-
-
-def _lines_of(row: Row, look: _Look, width: int) -> Iterator[Text]:
-    if row.report.done:
-        return _flowed([(row.headline(), "bold"), *map(_styled, row.parts())], look, width)
-    return _under_way(row, look, width)
-
-
-def _under_way(row: Row, look: _Look, width: int) -> Iterator[Text]:
-    frame = f"{look.frame()} "
-    headline = look.worded(row.headline())
-    if width - len(frame) - len(headline) - 1 < 2 * _SMALLEST_BAR:
-        headline = look.worded(row.headline(short=True))
-    room = width - len(frame) - len(headline) - 1
-    bar = _bar(row, look, room) if room >= _SMALLEST_BAR else Text()
-    yield Text.assemble(frame, bar, " " if bar else "", (headline, "bold"))
-    indent = " " * len(frame)
-    for line in _flowed(map(_styled, row.parts()), look, width - len(indent)):
-        yield Text.assemble(indent, line)
-
-
-def _styled(part: Part) -> tuple[str, str]:
-    return part.text, _STYLES[part.tone]
-
-
-def _bar(row: Row, look: _Look, width: int) -> Text:
-    done = int(row.share * width)
-    return Text.assemble((look.done * done, "green"), (look.open * (width - done), "bright_black"))
-
-
-def _flowed(parts: Iterable[tuple[str, str]], look: _Look, width: int) -> Iterator[Text]:
-    """As many parts to a line as fit; none is broken."""
-    line, between = Text(), look.worded(" · ")
-    for text, style in parts:
-        words = look.worded(text)
-        if line and len(line) + len(between) + len(words) > width:
-            yield line
-            line = Text()
-        line = Text.assemble(line, between if line else "", (words, style))
-    if line:
-        yield line
+def _cut(line: Text, width: int) -> Text:
+    line.truncate(width)
+    return line
 
 
 def _is_terminal(file: TextIO | None) -> bool:

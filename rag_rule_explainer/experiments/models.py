@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge
 from ..probing.replaying import Replay
-from ..reader import NO_ANSWER, qa_prompt, read
+from ..prompts import qa_prompt
+from ..reader import NO_ANSWER, read
 from ..sources import Source
 from ..verdicts import Answer
 from ..version import __version__

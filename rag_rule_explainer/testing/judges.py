@@ -1,4 +1,4 @@
-"""Judges that need no model, and what a model on the test server says as one."""
+"""Judges that need no model."""
 
 import json
 import threading
@@ -7,7 +7,6 @@ from typing import Any, TypeAlias, cast
 
 from ..predicates.judge import JudgeReply, JudgeRequest, Matter
 from ..predicates.wording import near_exact
-from .messages import Body, entries
 
 Decide: TypeAlias = Callable[[str], bool | str]
 """What is said of one answer: True, False, "yes", "no" or "unsure"."""
@@ -54,15 +53,6 @@ class OfflineJudge:
             return lambda _: "unsure"
         wanted = [f" {near_exact(words)} " for words in self.words or (matter.truth or "",)]
         return lambda answer: any(words in f" {near_exact(answer)} " for words in wanted)
-
-
-def judging(decide: Decide) -> Callable[[Body], str]:
-    """A script for ``OpenAIServer``: a model that judges each candidate as ``decide`` says."""
-
-    def script(body: Body) -> str:
-        return reply_to(str(entries(body["messages"][-1]).get("content")), decide)
-
-    return script
 
 
 def reply_to(content: str, decide: Decide) -> str:

@@ -14,9 +14,9 @@ from rag_rule_explainer.lattice import Lattice, Mask
 from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import RuleKind
-from rag_rule_explainer.testing import PrefixCache
 from rag_rule_explainer.verdicts import Verdict
 from tests.benchmarks.ratios import tell
+from tests.support.prefix_cache import PrefixCache
 
 pytestmark = pytest.mark.benchmark
 LATTICE = Lattice(10)

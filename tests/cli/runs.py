@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from rag_rule_explainer import Explanation
-from rag_rule_explainer.testing.messages import Body
 from tests.interrupting import telling, until
+from tests.support.messages import Body
 
 QUESTION = "When was the iron tower built?"
 BUILT = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.testing.openai_server import OpenAIServer
 from tests.cli.runs import BUILT, QUESTION, RagRules, explanation_of, jsonl
+from tests.support.openai_server import OpenAIServer
 
 
 def asked(file: object, *more: object) -> tuple[object, ...]:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import OpenAIServer, judging, read_offline
 from tests.cli.runs import Holding, RagRules, assert_refused, finished, jsonl, subprocess_of
 from tests.experiments.records import line, published
+from tests.support.judging import judging
+from tests.support.messages import read_offline
+from tests.support.openai_server import OpenAIServer
 
 HEAD = "setting,question_id,n,miner,kind,nodes,calls,repeated,rules,minimal_rules,seconds"
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import OpenAIServer, judging
 from tests.cli.runs import QUESTION, UNREACHABLE, RagRules, assert_refused, explanation_of, rules_of
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 
 @pytest.fixture

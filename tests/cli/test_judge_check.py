@@ -16,7 +16,6 @@ import pytest
 
 from rag_rule_explainer import JudgeCheck
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import Fault, OpenAIServer, judging
 from tests.cli.runs import (
     UNREACHABLE,
     Holding,
@@ -27,6 +26,9 @@ from tests.cli.runs import (
     subprocess_of,
 )
 from tests.interrupting import until
+from tests.support.faults import Fault
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 QUESTION = "Who found radium?"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.testing import OpenAIServer
 from tests.cli.runs import BUILT, QUESTION, UNREACHABLE, RagRules, assert_refused, folder, jsonl
+from tests.support.openai_server import OpenAIServer
 
 ASKED = ("explain", "--question", QUESTION)
 GIVE = 'give a .jsonl file with lines like {"id": "D1", "text": "..."}, or a folder of .txt or .md files'

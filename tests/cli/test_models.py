@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.testing import Fault, OpenAIServer
 from tests.cli.runs import (
     QUESTION,
     UNREACHABLE,
@@ -24,6 +23,8 @@ from tests.cli.runs import (
     subprocess_of,
 )
 from tests.interrupting import until
+from tests.support.faults import Fault
+from tests.support.openai_server import OpenAIServer
 
 WORST = "at most 10 replays of the model, and 3 more of each that fails"
 

@@ -19,6 +19,7 @@ from tests.display.reports import HALF_WAY, told
 from tests.interrupting import until
 
 ROOT = Path(__file__).parents[2]
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 TROUBLED = ProgressReport(
     probes=137,
@@ -55,13 +56,13 @@ def shown_in_colour(
 class TestLayout:
     def test_eighty_columns(self) -> None:
         frame, *rest = shown(HALF_WAY, 80)[0]
-        assert frame in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-        assert "".join(rest) == f" {'━' * 19}{'╌' * 17} 137 / 258 probes needed so far (≤ 1,024)"
+        assert frame in FRAMES
+        assert "".join(rest) == f" {'━' * 19}{' ' * 17} 137 / 258 probes needed so far (≤ 1,024)"
         assert shown(HALF_WAY, 80)[1:] == ["  ≈ 3 s to 258 probes · 140 replays, 41.2/s"]
 
     def test_forty_columns(self) -> None:
         first, *rest = shown(TROUBLED, 40)
-        assert first[2:] == f"{'━' * 9}{'╌' * 8} 137 / 258 (≤ 1,024)"
+        assert first[2:] == f"{'━' * 9}{' ' * 8} 137 / 258 (≤ 1,024)"
         assert rest == [
             "  ≈ 3 s to 258 probes",
             "  142 replays, 41.8/s · 3 failed",
@@ -77,7 +78,7 @@ class TestLayout:
     def test_a_terminal_without_these_signs(self) -> None:
         lines = shown(TROUBLED, 60, "ascii")
         assert all(line.isascii() for line in lines)
-        assert lines[0][2:] == f"{'=' * 16}{'-' * 15} 137 / 258 (at most 1,024)"
+        assert lines[0][2:] == f"{'-' * 16}{' ' * 15} 137 / 258 (at most 1,024)"
         assert lines[1] == "  about 3 s to 258 probes | 142 replays, 41.8/s | 3 failed"
 
     def test_what_went_wrong_is_seen(self) -> None:
@@ -199,6 +200,7 @@ class TestRealTerminal:
         assert width == 40 or re.search(r" s · \d+ replays, [\d.]+/s · 6 failed$", kept[0])
         assert "6 failed" in written
         assert max(map(len, lines)) < width
+        assert "\x1b[2K" in written[max(map(written.rfind, FRAMES)) :]  # the last drawing is erased
         assert written.count("\x1b[?25l") == 1
         assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
         assert "broken" not in written

@@ -6,8 +6,11 @@ import pytest
 
 from rag_rule_explainer import Answer, Explainer, InvalidInput, Source, consistent_with
 from rag_rule_explainer.experiments.models import NO_ANSWER, Endpoint, offline_reader
-from rag_rule_explainer.testing import Completion, OfflineJudge, OpenAIServer, judging
+from rag_rule_explainer.testing import OfflineJudge
 from rag_rule_explainer.verdicts import Case, Verdict
+from tests.support.completions import Completion
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 SOURCES = (Source("D1", "The tower was built in 1889.", {"title": "Tower"}), Source("D2", "Soup is hot."))
 QUESTION = "When was the tower built?"

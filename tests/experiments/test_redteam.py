@@ -12,7 +12,7 @@ from rag_rule_explainer.experiments.payload import attack, gullible_model
 from rag_rule_explainer.experiments.redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, Outcome, measure
 from rag_rule_explainer.settings import Settings
 from rag_rule_explainer.storing.store import Store
-from rag_rule_explainer.testing import OpenAIServer
+from tests.support.openai_server import OpenAIServer
 
 ONE_AT_A_TIME = Settings(concurrency=1)
 FEW = [attack(50, 0, run) for run in range(1, 13)]

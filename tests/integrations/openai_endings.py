@@ -4,11 +4,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from rag_rule_explainer.testing import Completion, OpenAIServer
-from rag_rule_explainer.testing.responses import Refused
 from tests.integrations import responses_server
 from tests.integrations.endings import Cutting, half
 from tests.integrations.known import shown_in
+from tests.support.completions import Completion
+from tests.support.openai_server import OpenAIServer
+from tests.support.responses import Refused
 
 CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 CHAT = ("length", "content_filter", "tool_calls", "function_call", "half", "refusal", "empty", "wobbly")

@@ -6,8 +6,8 @@ from itertools import chain, combinations
 from typing import Any
 
 from rag_rule_explainer import Explanation, equals
-from rag_rule_explainer.testing import Fault
 from tests.integrations.known import omission, retention, shown_in
+from tests.support.faults import Fault
 
 BAD_NEWS, GOOD_NEWS = "bad news", "bad news, or not"
 """Half of the one is not the other, half of the other is the one: no half reply may pass unnoticed."""

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, PrefixCache, Tokens
+from tests.support.completions import Completion
+from tests.support.faults import Fault, Faults
+from tests.support.openai_server import OpenAIServer
+from tests.support.prefix_cache import PrefixCache
+from tests.support.responses import Tokens
 from tests.testing.counting import active_count
 from tests.testing.test_faults import TELLABLE, TEXT, until
 from tests.testing.test_openai_server import PATH, asked, asking, connected

@@ -10,7 +10,9 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from rag_rule_explainer.testing import Fault, OpenAIServer, PrefixCache
+from tests.support.faults import Fault
+from tests.support.openai_server import OpenAIServer
+from tests.support.prefix_cache import PrefixCache
 from tests.testing.test_faults import HALF, TEXT, failing, until
 
 PATIENCE = 10.0

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer.errors import InvalidInput
-from rag_rule_explainer.testing import Completion, Fault, Faults, OpenAIServer, read_offline
+from tests.support.completions import Completion
+from tests.support.faults import Fault, Faults
+from tests.support.messages import read_offline
+from tests.support.openai_server import OpenAIServer
 from tests.testing.counting import active_count
 from tests.testing.test_openai_server import PATH, PROMPT, asked, asking, connected
 

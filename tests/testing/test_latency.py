@@ -9,7 +9,8 @@ from contextlib import closing
 import pytest
 
 from rag_rule_explainer.errors import InvalidInput
-from rag_rule_explainer.testing import LogNormal, OpenAIServer
+from tests.support.latency import LogNormal
+from tests.support.openai_server import OpenAIServer
 from tests.testing.test_openai_server import PATH, asked, asking, connected
 
 

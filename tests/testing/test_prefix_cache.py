@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.lattice import Mask
-from rag_rule_explainer.testing import PrefixCache
+from tests.support.prefix_cache import PrefixCache
 
 PROMPTS = st.lists(st.lists(st.integers(0, 2), max_size=9), max_size=40)
 

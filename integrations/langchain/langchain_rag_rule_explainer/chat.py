@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from langchain_core.language_models.chat_models import BaseChatModel
 
 from rag_rule_explainer import Answer, Settings, Source
-from rag_rule_explainer.reader import qa_prompt
+from rag_rule_explainer.prompts import qa_prompt
 from rag_rule_explainer.wrapping.participation import (
     failed_reply,
     failing,

@@ -11,7 +11,6 @@ import pytest
 from rag_rule_explainer import Source
 from rag_rule_explainer.experiments.measures import MEANINGS
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import Completion, OpenAIServer, judging
 from tests.cli.runs import UNREACHABLE, RagRules, assert_refused, jsonl
 from tests.experiments.records import line
 from tests.experiments.scripted import record, said, truth
@@ -26,6 +25,9 @@ from tests.experiments.seeded import (
     applicable,
     judged_true,
 )
+from tests.support.completions import Completion
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
 FILES = (

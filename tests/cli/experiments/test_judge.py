@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import OpenAIServer, judging
 from tests.cli.runs import RagRules, assert_refused, jsonl
 from tests.experiments.seeded import ErrorRates, Seeded, judged_true
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 
 def judgement(number: int, **more: object) -> dict[str, object]:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import OpenAIServer, judging
 from tests.cli.runs import (
     UNREACHABLE,
     Holding,
@@ -30,6 +29,8 @@ from tests.experiments.seeded import (
     judged_true,
     mean,
 )
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 KINDS: tuple[Kind, ...] = ("retention", "omission")
 MODELS = {

@@ -12,10 +12,11 @@ from langchain_rag_rule_explainer import RuleExplainer
 from pydantic import SecretStr
 
 from rag_rule_explainer import Explanation, Retries
-from rag_rule_explainer.testing import Fault, Faults, OpenAIServer
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.test_wire import chain_of
 from tests.integrations.spoilt import PREDICATE, Spoilt, many
+from tests.support.faults import Fault, Faults
+from tests.support.openai_server import OpenAIServer
 
 pytestmark = pytest.mark.waits
 

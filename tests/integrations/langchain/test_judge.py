@@ -29,20 +29,17 @@ from rag_rule_explainer import (
 )
 from rag_rule_explainer.predicates.judge.request import INSTRUCTIONS, shown
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import (
-    Completion,
-    Fault,
-    Faults,
-    OfflineJudge,
-    OpenAIServer,
-    PrefixCache,
-    judging,
-)
+from rag_rule_explainer.testing import OfflineJudge
 from tests.integrations.known import shown_in
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.test_wire import chain_of, chat_model
 from tests.judging import DISTINCT, SOURCES, forty_answers
 from tests.predicates.judge.test_request import HOSTILE, injections
+from tests.support.completions import Completion
+from tests.support.faults import Fault, Faults
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
+from tests.support.prefix_cache import PrefixCache
 
 QUICK = Retries(most=2, first_wait=0.0, longest_wait=0.0)
 

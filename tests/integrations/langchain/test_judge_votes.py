@@ -21,9 +21,10 @@ from rag_rule_explainer import (
 )
 from rag_rule_explainer.probing.votes import Count
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.testing import OpenAIServer, judging
 from tests.integrations.langchain.test_judge import candidates, is_good, spoilt
 from tests.integrations.langchain.test_wire import chat_model
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
 
 SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 5)]
 Vote = Literal["border", "every", "sequential"]

@@ -11,11 +11,13 @@ from langchain_openai import ChatOpenAI
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, InvalidInput, Limiter, Limits, Price, Retries
-from rag_rule_explainer.testing import Completion, OpenAIServer, PrefixCache
 from tests.integrations.known import BAD, shown_in
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.test_wire import chain_of, chat_model
 from tests.integrations.together import Together
+from tests.support.completions import Completion
+from tests.support.openai_server import OpenAIServer
+from tests.support.prefix_cache import PrefixCache
 
 QUICK = Retries(most=2, first_wait=0.0, longest_wait=0.0)
 PRICES = {"m": Price(1.0, 4.0, cached_input=0.5)}

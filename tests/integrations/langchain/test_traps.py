@@ -17,12 +17,13 @@ from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import BaselineFailed, Explanation, Retries, SourceLeak, StateShared
 from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
-from rag_rule_explainer.testing import Completion, OpenAIServer
 from tests.integrations.known import BAD, TEXTS, omission, retention, sets
 from tests.integrations.langchain.chains import SELDOM, Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.test_wire import chat_model
 from tests.integrations.langchain.zoo.shapes import joined, model, retriever_of
+from tests.support.completions import Completion
+from tests.support.openai_server import OpenAIServer
 
 
 def is_the_truth(explanation: Explanation) -> bool:

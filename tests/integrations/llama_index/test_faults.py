@@ -11,9 +11,10 @@ from llama_index.llms.openai import OpenAI
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, Retries
-from rag_rule_explainer.testing import Fault, Faults, OpenAIServer
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.spoilt import PREDICATE, Spoilt, many
+from tests.support.faults import Fault, Faults
+from tests.support.openai_server import OpenAIServer
 
 # The LLM's async client belongs to loops that are gone; and LlamaIndex looks at what Pydantic deprecates.
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]

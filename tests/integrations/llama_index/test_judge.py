@@ -10,12 +10,14 @@ from llama_index_rag_rule_explainer import OfflineLLM, RuleExplainer, judge_of
 
 from rag_rule_explainer import Explainer, InvalidInput, Price, judged, same_answer
 from rag_rule_explainer.predicates.judge.request import INSTRUCTIONS
-from rag_rule_explainer.testing import OpenAIServer, PrefixCache, judging
 from tests.integrations.known import shown_in
 from tests.integrations.llama_index.engines import Counting, engine_of
 from tests.integrations.llama_index.models import nodes
 from tests.integrations.llama_index.test_wire import PROMPT, llm_at
 from tests.judging import DISTINCT, SOURCES, forty_answers
+from tests.support.judging import judging
+from tests.support.openai_server import OpenAIServer
+from tests.support.prefix_cache import PrefixCache
 
 # LlamaIndex looks at what Pydantic deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -11,12 +11,14 @@ from llama_index.llms.openai import OpenAI
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, InvalidInput, Limiter, Limits, Price, Retries
-from rag_rule_explainer.testing import Completion, OpenAIServer, PrefixCache
 from tests.integrations.known import BAD, shown_in
 from tests.integrations.llama_index.crossing import crossed
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.test_wire import llm_at
 from tests.integrations.together import Together
+from tests.support.completions import Completion
+from tests.support.openai_server import OpenAIServer
+from tests.support.prefix_cache import PrefixCache
 
 # The LLM's async client belongs to loops that are gone; and LlamaIndex looks at what Pydantic deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -21,10 +21,11 @@ from llama_index_rag_rule_explainer import RuleExplainer, explained
 from rag_rule_explainer import BaselineFailed, Explanation, contains
 from rag_rule_explainer.cli.stories import LONG_COVID
 from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
-from rag_rule_explainer.testing import Completion, OpenAIServer
 from tests.integrations.known import BAD, retention, sets, shown_in
 from tests.integrations.llama_index.crossing import crossed
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
+from tests.support.completions import Completion
+from tests.support.openai_server import OpenAIServer
 
 # The LLM's async client belongs to loops that are gone; and LlamaIndex looks at what Pydantic deprecates.
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]

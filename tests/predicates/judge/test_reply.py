@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rag_rule_explainer import Judgement, Verdict
 from rag_rule_explainer.predicates.judge.majority import majority, soonest
 from rag_rule_explainer.predicates.judge.reply import Opinion, Opinions, judgements_in
-from rag_rule_explainer.testing.messages import entries
+from tests.support.messages import entries
 
 IDS = ("aa", "bb")
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN

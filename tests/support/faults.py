@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ..errors import InvalidInput
-from .draws import drawing
+from rag_rule_explainer.errors import InvalidInput
+from tests.support.draws import drawing
 
 
 class Fault(Enum):

@@ -4,15 +4,15 @@ import threading
 from collections import Counter
 from types import TracebackType
 
-from .answering import Answering
-from .completions import Script
-from .connections import Listener
-from .faults import Fault, Faults
-from .latency import Seconds, seconds
-from .ledger import Ledger
-from .messages import Body, read_offline, understood
-from .prefix_cache import PrefixCache
-from .responses import Refused, Response, Tokens
+from tests.support.answering import Answering
+from tests.support.completions import Script
+from tests.support.connections import Listener
+from tests.support.faults import Fault, Faults
+from tests.support.latency import Seconds, seconds
+from tests.support.ledger import Ledger
+from tests.support.messages import Body, read_offline, understood
+from tests.support.prefix_cache import PrefixCache
+from tests.support.responses import Refused, Response, Tokens
 
 
 class OpenAIServer:

@@ -7,7 +7,7 @@ from itertools import compress, count
 from operator import ne
 from typing import TypeAlias
 
-from ..errors import InvalidInput
+from rag_rule_explainer.errors import InvalidInput
 
 Tokens: TypeAlias = tuple[Hashable, ...]
 

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from .faults import Fault
-from .messages import Body
-from .responses import Response, Tokens
+from tests.support.faults import Fault
+from tests.support.messages import Body
+from tests.support.responses import Response, Tokens
 
 
 class Ledger:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..errors import InvalidInput
-from .draws import drawing
-from .messages import Body
+from rag_rule_explainer.errors import InvalidInput
+from tests.support.draws import drawing
+from tests.support.messages import Body
 
 Seconds: TypeAlias = float | Callable[[Body], float]
 """A number of seconds, or what gives it for the body of a request."""

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
-from ..reader import parse_prompt, read
-from .responses import Refused
+from rag_rule_explainer.prompts import parse_prompt
+from rag_rule_explainer.reader import read
+from tests.support.responses import Refused
 
 Body: TypeAlias = dict[str, Any]
 

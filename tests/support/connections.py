@@ -11,9 +11,9 @@ from typing import Any, cast
 
 from typing_extensions import override
 
-from .faults import Fault
-from .ledger import Ledger
-from .responses import Refused, Response
+from tests.support.faults import Fault
+from tests.support.ledger import Ledger
+from tests.support.responses import Refused, Response
 
 _PATH = "/v1/chat/completions"
 _MOST_BYTES = 16 * 1024 * 1024

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
 
-from .completions import Completion, Script, completion
-from .faults import Fault, Faults
-from .latency import Seconds, seconds
-from .messages import Body, prompt
-from .prefix_cache import PrefixCache
-from .responses import Response
+from tests.support.completions import Completion, Script, completion
+from tests.support.faults import Fault, Faults
+from tests.support.latency import Seconds, seconds
+from tests.support.messages import Body, prompt
+from tests.support.prefix_cache import PrefixCache
+from tests.support.responses import Response
 
 
 class Answering:

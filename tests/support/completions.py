@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .faults import Fault
-from .messages import Body, entries, prompt
-from .responses import Response, Tokens
+from tests.support.faults import Fault
+from tests.support.messages import Body, entries, prompt
+from tests.support.responses import Response, Tokens
 
 
 @dataclass(frozen=True, slots=True)

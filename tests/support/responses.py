@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .faults import Fault
+from tests.support.faults import Fault
 
 
 class Tokens(NamedTuple):
