@@ -1,14 +1,15 @@
 """The figure of a benchmark of models: each measure as a point with its interval."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 
 from ..printable import printable, shortened
-from .benchmark_rows import ALL, Row
+from .benchmark_rows import ALL, BenchmarkRow
 from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Panel, as_share, dress, new_figure, save
 from .measures import GROUPS, NOTHING, RULES, WITH
 
+BENCHMARK_FIGURES = ("benchmark.png",)
 _COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, GREY
 _MARKERS = "o", "s", "^", "D", "v", "P", "X"
 _LEFT = RULES, WITH, NOTHING
@@ -16,14 +17,14 @@ _INCHES = 0.31
 """A line's height."""
 
 
-def draw_benchmark(rows: Sequence[Row], subject: str, path: Path) -> Path | None:
+def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Iterator[Path]:
     """The figure, where there are rows; measures with nothing to have a share of are left out.
 
     ``subject``: for its title. Raises MissingExtra, InvalidInput.
     """
     shown = [row for row in rows if row.necessary == ALL and row.rate is not None]
     if not shown:
-        return None
+        return
     models = list(dict.fromkeys((row.model, row.temperature) for row in shown))
     figure, panels = new_figure("How far models do what labels imply", subject, 2)
     sides = [[row for row in shown if (row.group in _LEFT) is is_left] for is_left in (True, False)]
@@ -34,10 +35,10 @@ def draw_benchmark(rows: Sequence[Row], subject: str, path: Path) -> Path | None
     figure.legend(
         *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
     )
-    return save(figure, path)
+    yield save(figure, out / BENCHMARK_FIGURES[0])
 
 
-def _draw(panel: Panel, rows: Sequence[Row], models: Sequence[tuple[str, float | None]]) -> None:
+def _draw(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[tuple[str, float | None]]) -> None:
     groups = [group for group in GROUPS if any(row.group == group for row in rows)]
     names = [
         name

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from .efficiency import Row
+from .efficiency import EfficiencyRow
 from .figures import BLUE, GREEN, GREY, ORANGE, RED, Curve, LineStyle, draw, dress, new_figure, save
 from .walking import MinerName
 
 X = "sources, |s|"
-EXPLORED, TWO_HUNDRED, PREDICTIONS, RULES, SECONDS = FIGURES = (
+EXPLORED, TWO_HUNDRED, PREDICTIONS, RULES, SECONDS = EFFICIENCY_FIGURES = (
     "explored.png",
     "mono_against_dual.png",
     "predictions.png",
@@ -33,7 +33,7 @@ _MONOS = MinerName.MONO_RETENTION, MinerName.MONO_OMISSION
 Values = Mapping[int, Sequence[float]]
 
 
-def draw_efficiency(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Path]:
+def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> Iterator[Path]:
     """Each figure that the rows have something for, as it is written.
 
     ``subject``: what was measured, for the titles. Raises MissingExtra, InvalidInput.
@@ -54,15 +54,15 @@ def draw_efficiency(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Pa
 
 
 class _Table:
-    def __init__(self, rows: Sequence[Row], subject: str) -> None:
+    def __init__(self, rows: Sequence[EfficiencyRow], subject: str) -> None:
         self.subject = subject
         self.sizes = sorted({row.n for row in rows})
-        self.rows: dict[MinerName, list[Row]] = {
+        self.rows: dict[MinerName, list[EfficiencyRow]] = {
             miner: [row for row in rows if (row.miner, row.kind) == (miner.family, miner.kind)]
             for miner in _LOOKS
         }
 
-    def values(self, miner: MinerName, of: Callable[[Row], float | None]) -> Values:
+    def values(self, miner: MinerName, of: Callable[[EfficiencyRow], float | None]) -> Values:
         """By size, what each question has of it."""
         found = defaultdict[int, list[float]](list)
         for row in self.rows[miner]:
@@ -72,7 +72,7 @@ class _Table:
         return found
 
     def curves(
-        self, of: Callable[[Row], float | None], miners: Sequence[MinerName] = tuple(_LOOKS)
+        self, of: Callable[[EfficiencyRow], float | None], miners: Sequence[MinerName] = tuple(_LOOKS)
     ) -> list[Curve]:
         made = list[Curve]()
         for miner in miners:

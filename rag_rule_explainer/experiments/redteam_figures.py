@@ -1,17 +1,18 @@
 """The figure of red-teaming: calls by round, and in all."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
 from .figures import GREEN, GREY, ORANGE, Curve, LineStyle, Panel, draw, dress, new_figure, save
-from .redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, Round, Row
+from .redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, RedteamRow, Round
 
 PAPERS_WORST, PAPERS_BOUND = 33, 78
 """Model calls that the paper counts for a pair among 50 sources, and its bound on them."""
 PAPERS_SOURCES = 50
 
+REDTEAM_FIGURES = ("redteam.png",)
 _NAMES = {
     AS_WRITTEN: "divide and conquer,\nas the paper writes it",
     ANSWERS_KEPT: "divide and conquer,\nanswers kept",
@@ -21,14 +22,16 @@ _STYLES: Mapping[str, tuple[LineStyle, str]] = {AS_WRITTEN: ("-", "o"), ANSWERS_
 _COLOURS = {AS_WRITTEN: "#56B4E9", ANSWERS_KEPT: GREEN, SAMPLED: ORANGE}
 
 
-def draw_redteam(rows: Sequence[Row], rounds: Sequence[Round], subject: str, path: Path) -> Path | None:
+def draw_redteam(
+    rows: Sequence[RedteamRow], rounds: Sequence[Round], subject: str, out: Path
+) -> Iterator[Path]:
     """The figure, where there are rows. ``subject``: for its title. Raises MissingExtra, InvalidInput."""
     if not rows:
-        return None
+        return
     figure, (left, right) = new_figure("Finding a payload that is split over two sources", subject, 2)
     _draw_rounds(left, rounds)
     _draw_totals(right, rows)
-    return save(figure, path)
+    yield save(figure, out / REDTEAM_FIGURES[0])
 
 
 def _draw_rounds(panel: Panel, rounds: Sequence[Round]) -> None:
@@ -51,7 +54,7 @@ def _draw_rounds(panel: Panel, rounds: Sequence[Round]) -> None:
     )
 
 
-def _draw_totals(panel: Panel, rows: Sequence[Row]) -> None:
+def _draw_totals(panel: Panel, rows: Sequence[RedteamRow]) -> None:
     shown = [approach for approach in _NAMES if any(row.approach == approach for row in rows)]
     for place, approach in enumerate(shown):
         own = [row for row in rows if row.approach == approach]

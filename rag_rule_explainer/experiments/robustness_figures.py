@@ -9,7 +9,7 @@ from typing import Literal
 from ..printable import printable, shortened
 from ..rules import RuleKind
 from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, LineStyle, Panel, dress, new_figure, save
-from .robustness_rows import Row
+from .robustness_rows import RobustnessRow
 
 Mean = Literal["micro", "macro"]
 
@@ -17,18 +17,18 @@ _MEANS: dict[Mean, str] = {
     "micro": "micro (the rules of all questions together)",
     "macro": "macro (mean over the questions)",
 }
-FIGURES: dict[Mean, str] = {mean: f"robustness_{mean}.png" for mean in _MEANS}
+ROBUSTNESS_FIGURES = tuple([f"robustness_{mean}.png" for mean in _MEANS])
 _MEASURES = "precision", "recall"
 _COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, GREY
 _MARKERS = "o", "s", "^", "D", "v", "P", "X"
 _STYLES: tuple[LineStyle, ...] = "-", "--", "-.", ":"
 
 
-def draw_robustness(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Path]:
+def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> Iterator[Path]:
     """A figure for micro, and one for macro, as it is written. Raises MissingExtra, InvalidInput."""
     if not rows:
         return
-    for mean, told in _MEANS.items():
+    for name, (mean, told) in zip(ROBUSTNESS_FIGURES, _MEANS.items(), strict=True):
         figure, panels = new_figure(f"Rules against labels, {told}", subject, panels=2, rows=2)
         wanted = [(kind, measure) for kind in RuleKind for measure in _MEASURES]
         for axes, (kind, measure) in zip(panels, wanted, strict=True):
@@ -43,10 +43,10 @@ def draw_robustness(rows: Sequence[Row], subject: str, out: Path) -> Iterator[Pa
         panels[0].fill_between([], [], color=GREY, alpha=0.25, linewidth=0, label="95 % interval")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
-        yield save(figure, out / FIGURES[mean])
+        yield save(figure, out / name)
 
 
-def _left_out(rows: Sequence[Row], measure: str) -> str:
+def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
     """For how many questions it is undefined, at the least and at the most; empty where for none."""
     counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
     if not counts[-1]:
@@ -55,7 +55,7 @@ def _left_out(rows: Sequence[Row], measure: str) -> str:
     return f"undefined for {told} of {max(row.questions for row in rows)} questions"
 
 
-def _draw(axes: Panel, rows: Sequence[Row], name: str) -> None:
+def _draw(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
     subjects = list(dict.fromkeys((row.model, row.temperature) for row in rows))
     looks = zip(subjects, cycle(_COLOURS), cycle(_MARKERS), cycle(_STYLES), strict=False)
     for place, (subject, colour, marker, style) in enumerate(looks):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.experiments.efficiency import Plan, Row, measure
+from rag_rule_explainer.experiments.efficiency import EfficiencyPlan, EfficiencyRow, measure_efficiency
 from rag_rule_explainer.experiments.efficiency_figures import draw_efficiency
 from rag_rule_explainer.experiments.figures import GREY, Curve, draw, dress, new_figure, save
 from rag_rule_explainer.experiments.walking import MinerName
@@ -22,9 +22,9 @@ def size_of(path: Path) -> tuple[int, int]:
     return struct.unpack(">II", content[16:24])
 
 
-def rows(*miners: MinerName) -> list[Row]:
-    plan = Plan("s", sizes=(1, 2, 3), miners=miners or tuple(MinerName))
-    return measure([example("a"), example("b")], asking(pair), plan).rows
+def rows(*miners: MinerName) -> list[EfficiencyRow]:
+    plan = EfficiencyPlan("s", sizes=(1, 2, 3), miners=miners or tuple(MinerName))
+    return measure_efficiency([example("a"), example("b")], asking(pair), plan).rows
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_every_figure_is_drawn_and_the_same_again(tmp_path: Path) -> None:
 def test_each_figure_shows_its_own_column(tmp_path: Path) -> None:
     found = rows()
 
-    def drawn(changed: list[Row]) -> dict[str, bytes]:
+    def drawn(changed: list[EfficiencyRow]) -> dict[str, bytes]:
         return {path.stem: path.read_bytes() for path in draw_efficiency(changed, "s", tmp_path)}
 
     first = drawn(found)
