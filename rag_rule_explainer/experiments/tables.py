@@ -29,7 +29,7 @@ def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> N
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(names)
     for row in rows:
-        look_up: Any = row.get if isinstance(row, dict) else partial(getattr, row)
+        look_up = cast("dict[str, Any]", row).get if isinstance(row, dict) else partial(getattr, row)
         writer.writerow([_cell(look_up(name)) for name in names])
     write_bytes(path, _encoded(table.getvalue()))
 

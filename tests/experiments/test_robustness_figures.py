@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_rule_explainer.experiments.charts import draw_robustness
 from rag_rule_explainer.experiments.models import Examined, offline_reader
-from rag_rule_explainer.experiments.robustness_figures import draw_robustness
 from rag_rule_explainer.experiments.robustness_rows import RobustnessRow, row_of
 from rag_rule_explainer.experiments.scoring import Score
 from rag_rule_explainer.rules import RuleKind

@@ -8,8 +8,8 @@ import typer
 
 from ...errors import InvalidInput
 from ...experiments.benchmark import MOST_BENCHMARKED, BenchmarkOutcome, BenchmarkPlan, measure_models
-from ...experiments.benchmark_figures import BENCHMARK_FIGURES, draw_benchmark
 from ...experiments.benchmark_rows import ALL, BenchmarkRow
+from ...experiments.charts import BENCHMARK_FIGURE, draw_benchmark
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...printable import printable, shortened
 from ..terminal import counted, unstyled
@@ -81,7 +81,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
     draw = partial(draw_benchmark, outcome.rows, subject, out) if figures else None
-    ending = Ending(out, len(found) * len(models), settings, BENCHMARK_FIGURES, draw)
+    ending = Ending(out, len(found) * len(models), settings, [BENCHMARK_FIGURE], draw)
     failed = "times a question was not answered: failures.csv"
     raise ending.conclude(outcome, _lines(outcome, subject), failed)
 

@@ -10,6 +10,7 @@ import typer
 
 from ...errors import InvalidInput
 from ...experiments import synthetic
+from ...experiments.charts import EFFICIENCY_FIGURES, draw_efficiency
 from ...experiments.efficiency import (
     MOST_SIZES,
     EfficiencyOutcome,
@@ -17,7 +18,6 @@ from ...experiments.efficiency import (
     EfficiencyRow,
     measure_efficiency,
 )
-from ...experiments.efficiency_figures import EFFICIENCY_FIGURES, draw_efficiency
 from ...experiments.examples import Example
 from ...experiments.subsets import Asking
 from ...experiments.walking import MinerName

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from ...experiments.payload import PARTS, attack, gullible_model
-from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
-from ...experiments.redteam_figures import (
+from ...experiments.charts import (
     PAPERS_BOUND,
     PAPERS_SOURCES,
     PAPERS_WORST,
-    REDTEAM_FIGURES,
+    REDTEAM_FIGURE,
     draw_redteam,
 )
+from ...experiments.payload import PARTS, attack, gullible_model
+from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
 from ..terminal import counted
 from .asked import Endpoints, Figures, Running, Seed
 from .ending import Ending, cells, costs, prepare
@@ -69,7 +69,7 @@ def redteam(
         outcome = measure_redteam(attacks, attacked, settings, progress)
     subject = f"{sources} sources, {examples:,} placements, {attacked.name}"
     draw = partial(draw_redteam, outcome.rows, outcome.rounds, subject, out) if figures else None
-    ending = Ending(out, len(attacks), settings, REDTEAM_FIGURES, draw)
+    ending = Ending(out, len(attacks), settings, [REDTEAM_FIGURE], draw)
     failed = "searches came to nothing, and are in failures.csv alone:"
     raise ending.conclude(outcome, _lines(outcome, sources), failed)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ...experiments.charts import ROBUSTNESS_FIGURES, draw_robustness
 from ...experiments.robustness import (
     JUDGING,
     MOST_SAMPLED,
@@ -15,7 +16,6 @@ from ...experiments.robustness import (
     check_robustness,
     measure_robustness,
 )
-from ...experiments.robustness_figures import ROBUSTNESS_FIGURES, draw_robustness
 from ...experiments.robustness_rows import RobustnessRow
 from ...printable import printable, shortened
 from ..terminal import counted, say
