@@ -119,12 +119,12 @@ Subject: TypeAlias = tuple[str, float | None]
 def looks_of(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, str, str, LineStyle, str]]:
     """Every model with its name in a legend, and a colour, a line and a marker that tell it apart."""
     colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
-    looks = zip(subjects, cycle(colours), cycle(_STYLES), cycle(markers), strict=False)
-    for (model, temperature), colour, style, marker in looks:
+    looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
+    for place, ((model, temperature), colour, marker) in enumerate(looks):
         # A model's name is anybody's, and no formula.
         name = shortened(printable(model), 40).replace("$", r"\$")
         told = name if temperature is None else f"{name}, temperature {temperature:g}"
-        yield (model, temperature), told, colour, style, marker
+        yield (model, temperature), told, colour, _STYLES[place % len(_STYLES)], marker
 
 
 def legend_below(figure: Canvas, panel: Panel, columns: int, **looks: object) -> None:

@@ -31,7 +31,7 @@ def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> N
     for row in rows:
         look_up = cast("dict[str, Any]", row).get if isinstance(row, dict) else partial(getattr, row)
         writer.writerow([_cell(look_up(name)) for name in names])
-    write_bytes(path, _encoded(table.getvalue()))
+    write_bytes(path, table.getvalue().encode("utf-8", "backslashreplace"))
 
 
 def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]], names: Sequence[str] = ()) -> None:
@@ -39,11 +39,6 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]], names: Sequenc
     InvalidInput."""
     chosen = ({name: each[name] for name in names} if names else each for each in records)
     write_bytes(path, "".join(f"{json.dumps(each)}\n" for each in chosen).encode("ascii"))
-
-
-def write_text(path: Path, text: str) -> None:
-    """The text. Raises InvalidInput."""
-    write_bytes(path, _encoded(text))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -61,10 +56,6 @@ def write_bytes(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):
             part.unlink()
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
 
 
 def _cell(value: object) -> object:

@@ -14,7 +14,7 @@ from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...printable import printable, shortened
 from ..terminal import counted, unstyled
 from .asked import Drawing, Endpoints, Figures, Judging, Models, Running
-from .ending import Ending, costs, prepare
+from .ending import Ending, costs, parsed_range, prepare
 
 _MOST_NECESSARY = 4
 
@@ -90,11 +90,8 @@ def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
     """How many necessary sources at least and at most: ``2``, or ``2-4``. Raises InvalidInput."""
     if written is None:
         return min(2, sources), min(_MOST_NECESSARY, sources)
-    low, dash, high = written.strip().partition("-")
-    try:
-        fewest, most = int(low), int(high if dash else low)
-    except ValueError as error:
-        raise InvalidInput(f"--necessary {written!r} is no number; write 2, or 2-4") from error
+    complaint = f"--necessary {written!r} is no number; write 2, or 2-4"
+    fewest, most = parsed_range(written, complaint)
     if not 1 <= fewest <= most:
         raise InvalidInput(f"--necessary {written!r} is not 1 or more, from few to many; write 2-4")
     if most > sources:

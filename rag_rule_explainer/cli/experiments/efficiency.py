@@ -37,7 +37,7 @@ from .asked import (
     Seed,
     Shuffle,
 )
-from .ending import Ending, cells, costs, prepare
+from .ending import Ending, cells, costs, parsed_range, prepare
 
 _KNOWN = tuple(miner.value for miner in MinerName)
 
@@ -168,11 +168,8 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
     """Sizes as written: ``1-10``, or ``2,5,10``, or both mixed. Raises InvalidInput."""
     found = set[int]()
     for part in written.split(","):
-        low, dash, high = part.strip().partition("-")
-        try:
-            least, most = int(low), int(high if dash else low)
-        except ValueError as error:
-            raise InvalidInput(f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10") from error
+        complaint = f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10"
+        least, most = parsed_range(part, complaint)
         if not 1 <= least <= most <= MOST_SIZES:
             raise InvalidInput(
                 f"--sizes {written!r}: give numbers from 1 to {MOST_SIZES}, from few to many"

@@ -93,6 +93,15 @@ def costs(outcome: Outcome, what: str, *, judged: bool = True) -> str:
     return told + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
 
 
+def parsed_range(written: str, complaint: str) -> tuple[int, int]:
+    """The first and the last number: of ``2``, or of ``2-4``. Raises InvalidInput, with the complaint."""
+    low, dash, high = written.strip().partition("-")
+    try:
+        return int(low), int(high if dash else low)
+    except ValueError as error:
+        raise InvalidInput(complaint) from error
+
+
 def cells(name: str, width: int, told: Iterable[str], each: int) -> str:
     """A line of a table: a name so wide, and cells as wide as ``each``."""
     return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in told)
