@@ -26,7 +26,6 @@ from ..lattice import Lattice
 from ..predicates import contains
 from ..probing.replaying import Replay
 from ..reader import NO_ANSWER
-from ..rules import RuleKind
 from ..settings import MinerName, Settings
 from ..sources import Source
 from .models import Examined
@@ -34,6 +33,7 @@ from .outcome import FAILURES, Failure, Outcome, written_to
 from .payload import Attack
 from .rounds import rounds_of
 from .running import Check, Told, one_by_one
+from .subsets import by_mask, judgement_of
 
 Group: TypeAlias = tuple[Source, ...]
 
@@ -178,13 +178,10 @@ class _Run:
     def _kept(self) -> RedteamRow:
         explainer = self._explainer("grouped")
         explanation = self._ended(explainer.explain(self.attack.question, self.attack.sources))
-        lattice = Lattice(len(self.attack.sources))
-        bits = {source.id: lattice.bit(at) for at, source in enumerate(self.attack.sources)}
-        verdicts = {
-            sum(bits[each] for each in probe.kept): probe.verdicts[RuleKind.RETENTION].verdict
-            for probe in explanation.probes
-        }
-        for number, each in enumerate(rounds_of(lattice, verdicts)):
+        probes = by_mask(self.attack.sources, explanation.probes)
+        verdicts = {mask: judgement_of(probe).verdict for mask, probe in probes.items()}
+        rounds = rounds_of(Lattice(len(self.attack.sources)), verdicts)
+        for number, each in enumerate(rounds):
             self._add_round(number, each.groups, [mask != 0 for mask in each.asked])
         return self._explained_row(explanation, rounds=self.rounds)
 

@@ -169,16 +169,19 @@ async def verified(
     return found.explanation
 
 
-def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:
-    lattice = Lattice(len(sources))
+def by_mask(sources: Sequence[Source], probes: Iterable[ProbeRecord]) -> dict[Mask, ProbeRecord]:
+    """The first probe of each subset of these sources, of which the first one is the highest bit."""
+    lattice, found = Lattice(len(sources)), dict[Mask, ProbeRecord]()
     bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
-    probes = dict[Mask, ProbeRecord]()
-    for explanation in explanations:
-        for probe in explanation.probes:
-            probes.setdefault(sum(bits[each] for each in probe.kept), probe)
+    for probe in probes:
+        found.setdefault(sum(bits[each] for each in probe.kept), probe)
+    return found
+
+
+def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:
     return Answered(
         sources,
-        probes,
+        by_mask(sources, (probe for each in explanations for probe in each.probes)),
         next((_why(each) for each in explanations if not each.complete), ""),
         sum(each.counts.replays for each in explanations),
         sum(each.counts.stored for each in explanations),
