@@ -16,7 +16,7 @@ def swallowing() -> Iterator[None]:
     """Ctrl-C comes as it does during an explanation: it is noticed, and raises nothing by itself."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are handled in the main thread alone")
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
     yield
     signal.signal(signal.SIGINT, before)
 
@@ -31,7 +31,7 @@ def test_what_an_explanation_made_of_ctrl_c_ends_it_between_jobs_all_the_same() 
             check()
         done.append(job)
 
-    assert not one_by_one(range(4), do, outcome, lambda *counts: told.append(counts))
+    assert not one_by_one(range(4), do, outcome, lambda number, of: told.append((number, of)))
     assert (outcome.interrupted, outcome.done, done, told) == (True, 2, [0, 1], [(1, 4), (2, 4)])
     done.clear()
     assert not one_by_one(range(4), lambda job, _: do(job, lambda: None), again := Outcome(), None)
