@@ -11,11 +11,11 @@ it is in no other figure.
 """
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
-from ..errors import BaselineFailed, InvalidInput
+from ..errors import InvalidInput
 from ..lattice import Lattice, Mask
 from ..predicates import Judge
 from ..probing.limiter import Limiter
@@ -25,32 +25,28 @@ from ..settings import Settings
 from ..sources import Source
 from ..verdicts import Verdict
 from .benchmark_rows import (
-    Failure,
+    DEVIATION_KEYS,
+    REPLY_COLUMNS,
+    BenchmarkQuestion,
+    BenchmarkRow,
     OfQuestion,
-    QuestionRow,
-    ReplyRow,
-    Row,
-    question_row,
-    record,
-    reply_row,
-    rows_of,
+    benchmark_rows,
+    reply_record,
 )
 from .examples import Example, check_room
-from .interrupting import interruptions
 from .measures import counted, held
 from .models import Examined, check_told_apart
+from .outcome import FAILURES, Failure, Outcome, written_to
 from .replies import Kind, Reply, reply
+from .running import Check, Silence, Told, in_namespace, one_by_one, silence_on_questions
 from .subsets import Answered, Asking
 
-Told: TypeAlias = Callable[[int, int], object]
-
-MOST_SOURCES = 10
-_SILENT = 3
-"""Questions in a row that a model may answer nothing about before it is taken to be down."""
+MOST_BENCHMARKED = 10
+"""The most sources of a question."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BenchmarkPlan:
     """``sources``: how many of each question. ``subsets``: how many of them are asked about, half of
     these drawn from those that retain all necessary sources and half from the others; None for all.
     ``asks_nothing``: whether the model is asked without sources as well. ``besides``: words beside the
@@ -68,8 +64,8 @@ class Plan:
     distractors: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.sources <= MOST_SOURCES:
-            raise InvalidInput(f"sources is {self.sources!r}; give 1 to {MOST_SOURCES}")
+        if not 1 <= self.sources <= MOST_BENCHMARKED:
+            raise InvalidInput(f"sources is {self.sources!r}; give 1 to {MOST_BENCHMARKED}")
         if self.subsets is not None and self.subsets < 2:
             raise InvalidInput(
                 f"subsets is {self.subsets!r}; give 2 or more, with all necessary sources and without"
@@ -98,31 +94,25 @@ def necessary_of(example: Example, lattice: Lattice) -> Mask:
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What came of it. ``deviations``: the replies that deviate, or are wrong, with their texts.
-    ``done``: questions, over all models; ``calls``: of the models in this run; ``stored``: answers that
-    the store had. ``interrupted``: by Ctrl-C, so that there is more to do, and no rows."""
+class BenchmarkOutcome(Outcome):
+    """``replies``: all; ``deviations``: those that deviate, or are wrong. ``done``: questions, over all
+    models. There are no ``rows`` of what was interrupted."""
 
-    rows: list[Row] = field(default_factory=list[Row])
-    questions: list[QuestionRow] = field(default_factory=list[QuestionRow])
-    replies: list[ReplyRow] = field(default_factory=list[ReplyRow])
-    deviations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    failures: list[Failure] = field(default_factory=list[Failure])
-    done: int = 0
-    calls: int = 0
-    stored: int = 0
-    judge_requests: int = 0
-    interrupted: bool = False
+    rows: list[BenchmarkRow] = written_to("benchmark.csv", BenchmarkRow)
+    questions: list[BenchmarkQuestion] = written_to("benchmark_questions.csv", BenchmarkQuestion)
+    replies: list[dict[str, Any]] = written_to("benchmark_replies.csv", REPLY_COLUMNS)
+    deviations: list[dict[str, Any]] = written_to("deviations.jsonl", DEVIATION_KEYS)
+    failures: list[Failure] = written_to(FAILURES, ("model", "temperature", "question_id", "reason"))
 
 
-def measure(
+def measure_models(
     examples: Sequence[Example],
     models: Sequence[Examined],
-    plan: Plan,
+    plan: BenchmarkPlan,
     settings: Settings,
     judge: Judge | None = None,
     told: Told | None = None,
-) -> Outcome:
+) -> BenchmarkOutcome:
     """Every row, model by model.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``, whose namespace is replaced
@@ -134,70 +124,59 @@ def measure(
     """
     check_told_apart(models)
     check_room(examples, plan.sources)
-    outcome, of = Outcome(), len(models) * len(examples)
-    with interruptions() as interrupted:
-        try:
-            for model in models:
-                asked = _Asked(model, plan, _asking(model, plan, settings, judge), outcome)
-                for example in examples:
-                    asked.ask(example)
-                    if interrupted():
-                        outcome.interrupted = True
-                        return outcome
-                    outcome.done += 1
-                    if told is not None:
-                        told(outcome.done, of)
-                outcome.rows += rows_of(model, asked.counts)
-        except KeyboardInterrupt:
-            outcome.interrupted = True
+    outcome = BenchmarkOutcome()
+    asked = [_Asked(plan, _asking(model, plan, settings, judge), outcome) for model in models]
+    jobs = [(each, example) for each in asked for example in examples]
+    if one_by_one(jobs, lambda job, check: job[0].ask(job[1], check), outcome, told):
+        for each in asked:
+            outcome.rows += benchmark_rows(each.model, each.counts)
     return outcome
 
 
-def _asking(model: Examined, plan: Plan, settings: Settings, judge: Judge | None) -> Asking:
-    store = settings.store
-    own = None if store is None else replace(store, namespace=model.namespace)
+def _asking(model: Examined, plan: BenchmarkPlan, settings: Settings, judge: Judge | None) -> Asking:
     without = None if plan.asks_nothing else NO_ANSWER
-    limiter = Limiter(settings.concurrency)
-    return Asking(model, replace(settings, store=own), limiter, judge, without)
+    own, limiter = in_namespace(settings, model.namespace), Limiter(settings.concurrency)
+    return Asking(model, own, limiter, judge, without)
 
 
 @dataclass(slots=True)
 class _Asked:
     """One model, and what it said so far. ``counts``: by question, with how many sources it needs."""
 
-    model: Examined
-    plan: Plan
+    plan: BenchmarkPlan
     asking: Asking
-    outcome: Outcome
+    outcome: BenchmarkOutcome
     counts: list[OfQuestion] = field(default_factory=list[OfQuestion])
-    silent: int = 0
+    silence: Silence = field(init=False)
 
-    def ask(self, example: Example) -> None:
+    def __post_init__(self) -> None:
+        self.silence = silence_on_questions(self.model)
+
+    @property
+    def model(self) -> Examined:
+        return self.asking.model
+
+    def ask(self, example: Example, check: Check) -> None:
         sources = example.first(self.plan.sources, self.plan.distractors)
         masks = self.plan.masks(example)
         if masks is None:
             answered = self.asking.everything(example, sources)
         else:
             answered = self.asking.some(example, sources, masks)
-        outcome = self.outcome
-        outcome.calls += answered.calls
-        outcome.stored += answered.stored
-        outcome.judge_requests += answered.judge_requests
+        check()
+        outcome, model = self.outcome, self.model
+        outcome.charge(answered.calls, answered.stored, answered.judge_requests)
         wanted = Lattice(self.plan.sources).masks() if masks is None else masks
         missing = [mask for mask in wanted if not _is_answered(answered, mask)]
         if missing:
             probe = answered.probes.get(missing[0])
             reason = (probe.error if probe else "") or answered.incomplete or "no answer"
-            named = self.model.name, self.model.temperature
-            outcome.failures.append(Failure(*named, example.id, reason))
+            outcome.failures.append(
+                Failure(reason, example.id, model=model.name, temperature=model.temperature)
+            )
         else:
             self._take(example, answered, wanted)
-        self.silent = 0 if answered.is_answered else self.silent + 1
-        if self.silent == _SILENT:
-            raise BaselineFailed(
-                f"{self.model.name} answered nothing about {_SILENT} questions in a row; check that its "
-                f"endpoint is up, its name and its key: {answered.incomplete}"
-            )
+        self.silence.note(answered.incomplete, is_answered=answered.is_answered)
 
     def _take(self, example: Example, answered: Answered, masks: Sequence[Mask]) -> None:
         size, lattice = self.plan.sources, Lattice(self.plan.sources)
@@ -209,15 +188,15 @@ class _Asked:
         asked = [mask for mask in masks if mask or self.plan.asks_nothing]
         replies = [self._reply(example, answered, mask, verdicts[mask]) for mask in asked]
         retention, omission = (held(kind, lattice, necessary, verdicts) for kind in RuleKind)
-        outcome, model = self.outcome, self.model
-        self.counts.append((len(example.necessary), counted(replies, retention, omission)))
-        outcome.questions.append(question_row(model, example, len(masks), retention, omission))
-        outcome.replies += [reply_row(model, example, each) for each in replies]
-        outcome.deviations += [
-            record(model, example, each)
-            for each in replies
-            if each.deviates or (each.kind is not Kind.RIGHT and not each.abstains)
-        ]
+        outcome, model, needed = self.outcome, self.model, len(example.necessary)
+        self.counts.append((needed, counted(replies, retention, omission)))
+        counts = needed, len(masks), *astuple(retention), *astuple(omission)
+        outcome.questions.append(BenchmarkQuestion(model.name, model.temperature, example.id, *counts))
+        for each in replies:
+            record = reply_record(model, example, each)
+            outcome.replies.append(record)
+            if each.deviates or (each.kind is not Kind.RIGHT and not each.abstains):
+                outcome.deviations.append(record)
 
     def _reply(self, example: Example, answered: Answered, mask: Mask, verdict: Verdict) -> Reply:
         lattice, (answer,) = Lattice(self.plan.sources), answered.probes[mask].answers

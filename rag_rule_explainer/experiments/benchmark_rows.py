@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .examples import Example
-from .measures import NAMES, Counted, Held
+from .measures import NAMES, Counted
 from .models import Examined
 from .rates import rate
 from .replies import Reply
@@ -14,10 +14,15 @@ ALL = "all"
 """Whatever number of sources is necessary."""
 OfQuestion: TypeAlias = tuple[int, Counted]
 """How many sources a question needs, and what was counted on it."""
+_SUBJECT = ("model", "temperature", "question_id")
+_SAID = ("kind", "truth_in", "says_more", "cut_off", "reworded")
+REPLY_COLUMNS = (*_SUBJECT, "kept", "has_all", *_SAID, "deviates", "finish_reason")
+DEVIATION_KEYS = (*_SUBJECT, "question", "truth", "necessary", "kept", "answer", *_SAID, "finish_reason")
+"""What of a reply is in the table of all, and in the list of those that deviate, with their texts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchmarkRow:
     """One measure of one model, over the questions with so many ``necessary`` sources, or all of them:
     ``count`` of ``of``, on so many ``questions``; the 95 % interval is over these. ``rate``, ``low`` and
     ``high`` are None where there is nothing to have a share of."""
@@ -36,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionRow:
+class BenchmarkQuestion:
     """The expected rules of one question: how many there are, hold, are undecided, and were never
     asked about."""
 
@@ -55,35 +60,7 @@ class QuestionRow:
     omission_unasked: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyRow:
-    """One reply; ``kept``: the ids of the sources shown, apart by spaces."""
-
-    model: str
-    temperature: float | None
-    question_id: str
-    kept: str
-    has_all: bool
-    kind: str
-    truth_in: str
-    says_more: bool
-    cut_off: bool
-    reworded: bool
-    deviates: bool
-    finish_reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A question that is in no figure of a model, because some subset was not answered."""
-
-    model: str
-    temperature: float | None
-    question_id: str
-    reason: str
-
-
-def rows_of(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Row]:
+def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[BenchmarkRow]:
     """The rows of one model: over all questions, and by how many sources they need where that differs."""
     numbers = sorted({necessary for necessary, _ in counts})
     wanted = [(ALL, numbers), *((str(each), [each]) for each in numbers if len(numbers) > 1)]
@@ -91,46 +68,12 @@ def rows_of(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Row]:
         own = [counted for necessary, counted in counts if necessary in among]
         for name, group in NAMES.items():
             found = rate(counted[name] for counted in own)
-            counted_on = found.count, found.of, found.questions
-            interval = found.value, found.low, found.high
-            yield Row(model.name, model.temperature, told, group, name, *counted_on, *interval)
+            cells = found.count, found.of, found.questions, found.value, found.low, found.high
+            yield BenchmarkRow(model.name, model.temperature, told, group, name, *cells)
 
 
-def question_row(
-    model: Examined, example: Example, subsets: int, retention: Held, omission: Held
-) -> QuestionRow:
-    """The row of one question, of whose sources so many ``subsets`` were asked about."""
-    return QuestionRow(
-        model.name,
-        model.temperature,
-        example.id,
-        len(example.necessary),
-        subsets,
-        *(retention.expected, retention.hold, retention.undecided, retention.unasked),
-        *(omission.expected, omission.hold, omission.undecided, omission.unasked),
-    )
-
-
-def reply_row(model: Examined, example: Example, reply: Reply) -> ReplyRow:
-    """The row of one reply."""
-    return ReplyRow(
-        model.name,
-        model.temperature,
-        example.id,
-        " ".join(reply.kept),
-        reply.has_all,
-        reply.kind.value,
-        reply.truth_in.value,
-        reply.says_more,
-        reply.cut_off,
-        reply.reworded,
-        reply.deviates,
-        reply.answer.finish_reason,
-    )
-
-
-def record(model: Examined, example: Example, reply: Reply) -> dict[str, Any]:
-    """A reply as JSON can say it, with its texts."""
+def reply_record(model: Examined, example: Example, reply: Reply) -> dict[str, Any]:
+    """All that tables say of one reply, with its texts."""
     return {
         "model": model.name,
         "temperature": model.temperature,
@@ -140,10 +83,12 @@ def record(model: Examined, example: Example, reply: Reply) -> dict[str, Any]:
         "necessary": example.necessary,
         "kept": reply.kept,
         "answer": reply.answer.text,
+        "has_all": reply.has_all,
         "kind": reply.kind.value,
         "truth_in": reply.truth_in.value,
         "says_more": reply.says_more,
         "cut_off": reply.cut_off,
         "reworded": reply.reworded,
+        "deviates": reply.deviates,
         "finish_reason": reply.answer.finish_reason,
     }

@@ -5,32 +5,27 @@ once where the exhaustive miner is wanted, which are those of fewer sources as w
 miners ask for, and nothing more. What each miner makes of it is counted by running it over the verdicts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..errors import BaselineFailed, InvalidInput
+from ..errors import InvalidInput
 from ..lattice import Lattice
 from ..rules import RuleKind
 from ..settings import Rules
 from ..verdicts import Verdict
 from .examples import Example
-from .interrupting import interruptions
-from .judging import JudgedAnswer, judged_answers
+from .judging import judged_answers
+from .outcome import FAILURES, Failure, Outcome, written_to
+from .running import Check, Told, one_by_one, silence_on_questions
 from .subsets import Answered, Asking
-from .walking import MinerName, Walk, walk
+from .walking import MinerName, walk
 
-Told: TypeAlias = Callable[[int, int], object]
-"""Is told how many questions are done, and of how many."""
-
-MOST_SOURCES = 12
-"""Above that, an explanation does not keep all probes."""
-_SILENT = 3
-"""Questions in a row about which nothing is answered before a model is taken to be down."""
+MOST_SIZES = 12
+"""The most sources: above that, an explanation does not keep all probes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EfficiencyPlan:
     """``setting``: what the rows call it. ``sizes``: how many sources; ``miners``: which are compared.
 
     ``timed``: whether the seconds of calls mean something. ``distractors``: the seed that orders the
@@ -48,9 +43,9 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.sizes or not self.miners:
             raise InvalidInput("there is nothing to compare; give at least one size and one miner")
-        if not all(1 <= size <= MOST_SOURCES for size in self.sizes):
+        if not all(1 <= size <= MOST_SIZES for size in self.sizes):
             told = ", ".join(map(str, self.sizes))
-            raise InvalidInput(f"the sizes are {told}; give numbers from 1 to {MOST_SOURCES}")
+            raise InvalidInput(f"the sizes are {told}; give numbers from 1 to {MOST_SIZES}")
 
     @property
     def rules(self) -> Rules:
@@ -62,7 +57,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EfficiencyRow:
     """One question at ``n`` sources, by one miner.
 
     ``nodes``: lattice nodes visited; ``calls``: of the model, which is not asked about no sources;
@@ -108,131 +103,90 @@ class Deviation:
     rises: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A question that is in no row, because some subset has no verdict."""
-
-    setting: str
-    question_id: str
-    reason: str
-
-
 @dataclass(slots=True)
-class Outcome:
-    """``questions``: how many were looked at. ``judged``: what near-exact match left to a judge.
-    ``calls``: of the model in this run; ``stored``: answers that the store had. ``interrupted``: by
-    Ctrl-C, so that there is more to do."""
+class EfficiencyOutcome(Outcome):
+    """``done``: questions."""
 
-    rows: list[Row] = field(default_factory=list[Row])
-    deviations: list[Deviation] = field(default_factory=list[Deviation])
-    failures: list[Failure] = field(default_factory=list[Failure])
-    judged: list[JudgedAnswer] = field(default_factory=list[JudgedAnswer])
-    questions: int = 0
-    calls: int = 0
-    stored: int = 0
-    judge_requests: int = 0
-    interrupted: bool = False
+    rows: list[EfficiencyRow] = written_to("efficiency.csv", EfficiencyRow)
+    deviations: list[Deviation] = written_to("deviations.csv", Deviation)
+    failures: list[Failure] = written_to(FAILURES, ("setting", "question_id", "reason"))
 
 
-def measure(examples: Sequence[Example], asking: Asking, plan: Plan, told: Told | None = None) -> Outcome:
+def measure_efficiency(
+    examples: Sequence[Example], asking: Asking, plan: EfficiencyPlan, told: Told | None = None
+) -> EfficiencyOutcome:
     """Every row, question by question.
 
     A question with a subset that has no verdict is a failure, and the others go on. Raises BaselineFailed
     where nothing is answered about several questions in a row, and StoreFailed.
     """
-    outcome, silent = Outcome(), 0
-    with interruptions() as interrupted:
-        try:
-            for example in examples:
-                answered = _answered(example, asking, plan)
-                if interrupted():
-                    outcome.interrupted = True
-                    break
-                _take(outcome, example, answered, plan)
-                if asking.judge is not None:
-                    said = answered.judged()
-                    outcome.judged += judged_answers(asking.judge, asking.model, example, said)
-                silent = 0 if answered.is_answered else silent + 1
-                if silent == _SILENT:
-                    raise BaselineFailed(
-                        f"{asking.model.name} answered nothing about {silent} questions in a row; check "
-                        f"that its endpoint is up, its name and its key: {answered.incomplete}"
-                    )
-                if told is not None:
-                    told(outcome.questions, len(examples))
-        except KeyboardInterrupt:
-            outcome.interrupted = True
+    outcome, silence = EfficiencyOutcome(), silence_on_questions(asking.model)
+
+    def ask(example: Example, check: Check) -> None:
+        answered = _answered(example, asking, plan)
+        check()
+        outcome.charge(answered.calls, answered.stored, answered.judge_requests)
+        if answered.incomplete:
+            outcome.failures.append(Failure(answered.incomplete, example.id, plan.setting))
+        else:
+            _take(outcome, example, answered, plan)
+        if asking.judge is not None:
+            said = answered.judged()
+            outcome.judged += judged_answers(asking.judge, asking.model, example, said)
+        silence.note(answered.incomplete, is_answered=answered.is_answered)
+
+    one_by_one(examples, ask, outcome, told)
     return outcome
 
 
-def _answered(example: Example, asking: Asking, plan: Plan) -> Answered:
+def _answered(example: Example, asking: Asking, plan: EfficiencyPlan) -> Answered:
     sources = example.first(max(plan.sizes), plan.distractors)
     if MinerName.EXHAUSTIVE in plan.miners:
         return asking.everything(example, sources)
     return asking.needed(example, sources, plan.sizes, plan.rules)
 
 
-def _take(outcome: Outcome, example: Example, answered: Answered, plan: Plan) -> None:
-    outcome.questions += 1
-    outcome.calls += answered.calls
-    outcome.stored += answered.stored
-    outcome.judge_requests += answered.judge_requests
-    if answered.incomplete:
-        outcome.failures.append(Failure(plan.setting, example.id, answered.incomplete))
-        return
+def _take(outcome: EfficiencyOutcome, example: Example, answered: Answered, plan: EfficiencyPlan) -> None:
     before: Mapping[MinerName, float] = {}
     for size in sorted(set(plan.sizes)):
-        verdicts = answered.verdicts(size)
-        walks = {miner: walk(miner, verdicts) for miner in plan.miners}
-        outcome.rows += [
-            _row(example, plan, size, miner, walks[miner], answered) for miner in plan.miners
-        ]
-        explored = {miner: each.nodes / (1 << size) for miner, each in walks.items()}
+        rows = dict(zip(plan.miners, _rows(example, answered, plan, size), strict=True))
+        outcome.rows += rows.values()
+        explored = {miner: row.explored for miner, row in rows.items()}
         rises = [miner.value for miner in before if explored[miner] > before[miner]]
-        deviation = _deviation(example, plan, size, verdicts.retention, rises)
+        deviation = _deviation(example, answered, plan.setting, size, "; ".join(rises))
         if deviation.wrong_with or deviation.right_without or rises:
             outcome.deviations.append(deviation)
         before = explored if size >= example.hops else {}
 
 
-def _row(
-    example: Example, plan: Plan, size: int, miner: MinerName, walked: Walk, answered: Answered
-) -> Row:
-    return Row(
-        plan.setting,
-        example.id,
-        size,
-        miner.family,
-        miner.kind,
-        walked.nodes,
-        walked.calls,
-        walked.repeated,
-        walked.rules,
-        walked.minimal_rules,
-        answered.seconds(walked.replayed, size) if plan.timed else None,
-    )
+def _rows(
+    example: Example, answered: Answered, plan: EfficiencyPlan, size: int
+) -> Iterator[EfficiencyRow]:
+    verdicts = answered.verdicts(size)
+    for miner in plan.miners:
+        walked = walk(miner, verdicts)
+        yield EfficiencyRow(
+            plan.setting,
+            example.id,
+            size,
+            miner.family,
+            miner.kind,
+            walked.nodes,
+            walked.calls,
+            walked.repeated,
+            walked.rules,
+            walked.minimal_rules,
+            answered.seconds(walked.replayed, size) if plan.timed else None,
+        )
 
 
-def _deviation(
-    example: Example,
-    plan: Plan,
-    size: int,
-    verdicts: Sequence[Verdict | None],
-    rises: Sequence[str],
-) -> Deviation:
+def _deviation(example: Example, answered: Answered, setting: str, size: int, rises: str) -> Deviation:
     necessary = Lattice(size).mask(range(example.hops)) if example.hops <= size else -1
     known = [
         (mask & necessary == necessary, verdict is Verdict.HOLDS)
-        for mask, verdict in enumerate(verdicts)
+        for mask, verdict in enumerate(answered.verdicts(size).retention)
         if verdict is not None
     ]
-    return Deviation(
-        plan.setting,
-        example.id,
-        size,
-        wrong_with=known.count((True, False)),
-        with_all=sum(has_all for has_all, _ in known),
-        right_without=known.count((False, True)),
-        without=sum(not has_all for has_all, _ in known),
-        rises="; ".join(rises),
-    )
+    with_all = sum(has_all for has_all, _ in known)
+    wrong, right = known.count((True, False)), known.count((False, True))
+    return Deviation(setting, example.id, size, wrong, with_all, right, len(known) - with_all, rises)

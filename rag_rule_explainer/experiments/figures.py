@@ -1,8 +1,9 @@
 """What figures have in common. Matplotlib is drawn with by objects alone: nothing global is set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypeAlias
@@ -22,6 +23,7 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
 """Told apart by everybody (Okabe and Ito)."""
 
 LineStyle = Literal["-", "--", ":", "-."]
+_STYLES: tuple[LineStyle, ...] = "-", "--", "-.", ":"
 Canvas: TypeAlias = Any
 """Matplotlib's ``Figure``; what its methods take beyond the first argument has no types."""
 Panel: TypeAlias = Any
@@ -59,7 +61,7 @@ def new_figure(title: str, subject: str, panels: int = 1, rows: int = 1) -> tupl
     return figure, axes
 
 
-def draw(axes: Panel, curves: Sequence[Curve]) -> None:
+def draw_curves(axes: Panel, curves: Sequence[Curve]) -> None:
     """The curves, with a legend."""
     banded = False
     for curve in curves:
@@ -108,6 +110,27 @@ def save(figure: Canvas, path: Path) -> Path:
     figure.savefig(content, format="png", metadata={"Software": None})
     write_bytes(path, content.getvalue())
     return path
+
+
+Subject: TypeAlias = tuple[str, float | None]
+"""A model and its temperature."""
+
+
+def looks_of(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, str, str, LineStyle, str]]:
+    """Every model with its name in a legend, and a colour, a line and a marker that tell it apart."""
+    colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
+    looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
+    for place, ((model, temperature), colour, marker) in enumerate(looks):
+        # A model's name is anybody's, and no formula.
+        name = shortened(printable(model), 40).replace("$", r"\$")
+        told = name if temperature is None else f"{name}, temperature {temperature:g}"
+        yield (model, temperature), told, colour, _STYLES[place % len(_STYLES)], marker
+
+
+def legend_below(figure: Canvas, panel: Panel, columns: int, **looks: object) -> None:
+    """One legend for all panels, below them, where it hides nothing."""
+    handles = panel.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, **looks)
 
 
 def _quantile(values: Sequence[float], share: float) -> float:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -22,10 +22,14 @@ from ..printable import shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example
 from .models import Examined
+from .published import first_complaint, readable
 from .tables import write_jsonl
 
 JUDGEMENTS, DRAWN, TO_LABEL = "judgements.jsonl", "drawn.jsonl", "to_label.jsonl"
 """What experiments write; what was drawn, with the verdicts; the same without, for a person."""
+
+
+_Shape = TypeVar("_Shape", bound=BaseModel)
 
 
 class JudgedAnswer(BaseModel):
@@ -243,27 +247,15 @@ def figures(checked: JudgeCheck) -> Iterator[Figure]:
         yield Figure(name, share.value, share.low, share.high, share.count, share.of)
 
 
-def _read(file: Path, shape: Any, expected: str) -> list[Any]:
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except FileNotFoundError as error:
-        raise InvalidInput(f"there is no {file}; {expected}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{file} is not UTF-8 text: {error.reason}; {expected}") from error
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}; {expected}") from error
-    read = list[Any]()
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                read.append(shape.model_validate(json.loads(line)))
-            except (ValueError, RecursionError, ValidationError) as error:
-                raise InvalidInput(f"{file}, line {number}: {_complaint(error)}; {expected}") from error
+def _read(file: Path, shape: type[_Shape], expected: str) -> list[_Shape]:
+    read = list[_Shape]()
+    with readable(file, expected) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    read.append(shape.model_validate(json.loads(line)))
+                except (ValueError, RecursionError) as error:
+                    is_json = isinstance(error, ValidationError)
+                    told = first_complaint(error) if is_json else "it is no JSON"
+                    raise InvalidInput(f"{file}, line {number}: {told}; {expected}") from error
     return read
-
-
-def _complaint(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return shortened(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", 300)
-    return "it is no JSON"

@@ -6,7 +6,9 @@ with anything but the truth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from ..lattice import Lattice, Mask
 from ..rules import RuleKind
@@ -29,101 +31,60 @@ that the question names, looks like knowledge. A model that is never right makes
 A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
 truth is in it. One sample stands for each subset."""
 """What no measure can tell."""
+_FROM_PART = "are right, with the truth's words in a necessary source that was shown"
+_FROM_DISTRACTOR = "are right, with these words in no such source but in a distractor: a shortcut"
+_FROM_NOWHERE = "are right, with these words in no source shown: knowledge, or luck"
+_REWORDED = "say so in other words, or in more"
+_DEVIATES = "are any of these, or abstains-with, or answers-without or to-nothing"
 Counted = Mapping[str, tuple[int, int]]
 """By measure, so many of so many, of one question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """``means``: what is counted, of the ``among`` that are looked at."""
+_Test = Callable[[Reply], bool]
+
+
+class Measure(NamedTuple):
+    """``means``: what ``counts``, of the ``among`` that are looked at, which are those it is ``of``."""
 
     group: str
     name: str
     means: str
-    of: Callable[[Reply], bool]
-    counts: Callable[[Reply], bool]
+    of: _Test
+    counts: _Test
     among: str = "replies"
 
 
-def _with(reply: Reply) -> bool:
-    return reply.has_all
+def _is(*kinds: Kind, truth_in: TruthIn | None = None) -> _Test:
+    return lambda reply: reply.kind in kinds and truth_in in {None, reply.truth_in}
 
 
-def _without(reply: Reply) -> bool:
-    return bool(reply.kept) and not reply.has_all
-
-
-def _to_nothing(reply: Reply) -> bool:
-    return not reply.kept
-
-
-def _any(_: Reply) -> bool:
-    return True
-
-
-def _is(kind: Kind, truth_in: TruthIn | None = None) -> Callable[[Reply], bool]:
-    return lambda reply: reply.kind is kind and truth_in in {None, reply.truth_in}
-
-
-def _answers(reply: Reply) -> bool:
-    return not reply.abstains
-
-
-OF_REPLIES = (
-    Measure(WITH, "right-with", "are right", _with, _is(Kind.RIGHT)),
-    Measure(WITH, "abstains-with", "are N/A when there was an answer to give", _with, _is(Kind.ABSTAINS)),
-    Measure(WITH, "wrong-with", "are wrong", _with, _is(Kind.WRONG)),
-    Measure(WITH, "unsettled-with", "are neither", _with, _is(Kind.UNSETTLED)),
-    Measure(WITHOUT, "answers-without", "are an answer when there was none to give", _without, _answers),
-    Measure(
-        WITHOUT,
-        "right-without",
-        "are right: guessed, known, or read elsewhere",
-        _without,
-        _is(Kind.RIGHT),
-    ),
-    Measure(
-        WITHOUT,
-        "right-from-part",
-        "are right, with the truth's words in a necessary source that was shown",
-        _without,
-        _is(Kind.RIGHT, TruthIn.NECESSARY),
-    ),
-    Measure(
-        WITHOUT,
-        "right-from-distractor",
-        "are right, with these words in no such source but in a distractor: a shortcut",
-        _without,
-        _is(Kind.RIGHT, TruthIn.DISTRACTOR),
-    ),
-    Measure(
-        WITHOUT,
-        "right-from-nowhere",
-        "are right, with these words in no source shown: knowledge, or luck",
-        _without,
-        _is(Kind.RIGHT, TruthIn.NOWHERE),
-    ),
-    Measure(WITHOUT, "wrong-without", "are wrong: hallucinated", _without, _is(Kind.WRONG)),
-    Measure(WITHOUT, "unsettled-without", "are an answer, and neither", _without, _is(Kind.UNSETTLED)),
-    Measure(NOTHING, "answers-to-nothing", "are an answer", _to_nothing, _answers),
-    Measure(NOTHING, "right-to-nothing", "are right: knowledge, or luck", _to_nothing, _is(Kind.RIGHT)),
-    Measure(FORM, "says-more", "are more than it", _answers, lambda r: r.says_more, "answers"),
-    Measure(FORM, "cut-off", "end at the token limit", _any, lambda r: r.cut_off),
-    Measure(
-        FORM,
-        "reworded",
-        "say so in other words, or in more",
-        lambda reply: reply.abstains,
-        lambda reply: reply.reworded,
-        "N/A",
-    ),
-    Measure(
-        FORM,
-        "deviates",
-        "are any of these, or abstains-with, or answers-without or to-nothing",
-        _any,
-        lambda reply: reply.deviates,
-    ),
+_any, _answers = _is(*Kind), _is(Kind.RIGHT, Kind.UNSETTLED, Kind.WRONG)
+_OF: Mapping[str, _Test] = {
+    WITH: lambda reply: reply.has_all,
+    WITHOUT: lambda reply: bool(reply.kept) and not reply.has_all,
+    NOTHING: lambda reply: not reply.kept,
+}
+_COUNTED: Sequence[tuple[str, str, str, _Test]] = (
+    (WITH, "right-with", "are right", _is(Kind.RIGHT)),
+    (WITH, "abstains-with", "are N/A when there was an answer to give", _is(Kind.ABSTAINS)),
+    (WITH, "wrong-with", "are wrong", _is(Kind.WRONG)),
+    (WITH, "unsettled-with", "are neither", _is(Kind.UNSETTLED)),
+    (WITHOUT, "answers-without", "are an answer when there was none to give", _answers),
+    (WITHOUT, "right-without", "are right: guessed, known, or read elsewhere", _is(Kind.RIGHT)),
+    (WITHOUT, "right-from-part", _FROM_PART, _is(Kind.RIGHT, truth_in=TruthIn.NECESSARY)),
+    (WITHOUT, "right-from-distractor", _FROM_DISTRACTOR, _is(Kind.RIGHT, truth_in=TruthIn.DISTRACTOR)),
+    (WITHOUT, "right-from-nowhere", _FROM_NOWHERE, _is(Kind.RIGHT, truth_in=TruthIn.NOWHERE)),
+    (WITHOUT, "wrong-without", "are wrong: hallucinated", _is(Kind.WRONG)),
+    (WITHOUT, "unsettled-without", "are an answer, and neither", _is(Kind.UNSETTLED)),
+    (NOTHING, "answers-to-nothing", "are an answer", _answers),
+    (NOTHING, "right-to-nothing", "are right: knowledge, or luck", _is(Kind.RIGHT)),
+)
+OF_REPLIES: tuple[Measure, ...] = (
+    *(Measure(group, name, means, _OF[group], counts) for group, name, means, counts in _COUNTED),
+    Measure(FORM, "says-more", "are more than it", _answers, attrgetter("says_more"), "answers"),
+    Measure(FORM, "cut-off", "end at the token limit", _any, attrgetter("cut_off")),
+    Measure(FORM, "reworded", _REWORDED, _is(Kind.ABSTAINS), attrgetter("reworded"), "N/A"),
+    Measure(FORM, "deviates", _DEVIATES, _any, attrgetter("deviates")),
 )
 _OF_RULES = {
     "retention-rules-hold": ("rules that retain all necessary sources", "hold"),
@@ -175,12 +136,7 @@ def held(kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Ma
 
 def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counted:
     """All measures of one question."""
-    both = Held(
-        retention.expected + omission.expected,
-        retention.hold + omission.hold,
-        retention.undecided + omission.undecided,
-        retention.unasked + omission.unasked,
-    )
+    both = Held(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
         "omission-rules-hold": (omission.hold, omission.decided),

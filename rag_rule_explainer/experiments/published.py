@@ -6,7 +6,8 @@ question, answer, sources: [{title, text, necessary}], type, level}``, for any d
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -80,21 +81,35 @@ def examples_in(path: Path) -> Iterator[Example]:
         raise InvalidInput(f"{path} holds no examples; {EXPECTED}")
 
 
-def _records(path: Path) -> Iterator[object]:
+@contextmanager
+def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
+    """The file, to be read; raises InvalidInput where it cannot be, with what is ``expected``."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            start = file.read(1)
-            while start.isspace():
-                start = file.read(1)
-            yield from _listed(file, path) if start == "[" else _lines(file, start, path)
+            yield file
     except FileNotFoundError as error:
-        raise InvalidInput(f"there is no {path}; {EXPECTED}") from error
+        raise InvalidInput(f"there is no {path}; {expected}") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"{path} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
         ) from error
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}; {EXPECTED}") from error
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}; {expected}") from error
+
+
+def first_complaint(error: ValidationError) -> str:
+    """What is wrong first, and where."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return shortened(f"{place + ': ' if place else ''}{first['msg']}", _SHOWN)
+
+
+def _records(path: Path) -> Iterator[object]:
+    with readable(path, EXPECTED) as file:
+        start = file.read(1)
+        while start.isspace():
+            start = file.read(1)
+        yield from _listed(file, path) if start == "[" else _lines(file, start, path)
 
 
 def _lines(file: TextIO, start: str, path: Path) -> Iterator[object]:
@@ -160,10 +175,7 @@ def _read(record: object, where: str) -> Example:
     try:
         example = shape.model_validate(record).example()
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        told = shortened(f"{place + ': ' if place else ''}{first['msg']}", _SHOWN)
-        raise InvalidInput(f"{where}: {told}; {EXPECTED}") from error
+        raise InvalidInput(f"{where}: {first_complaint(error)}; {EXPECTED}") from error
     for name in ("id", "question", "answer"):
         if not getattr(example, name).strip():
             raise InvalidInput(f"{where}: the {name} is empty; {EXPECTED}")

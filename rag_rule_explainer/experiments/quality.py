@@ -3,31 +3,23 @@
 Each question is asked three times: on all sources, on the necessary ones only, and without these.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, TypeAlias
-
-import anyio
+from typing import Any
 
 from ..checking.figures import Share, share
-from ..errors import BaselineFailed
-from ..explainer import Explainer
-from ..predicates import consistent_with
 from ..predicates.wording import equivalent
 from ..probing.limiter import Limiter
 from ..probing.loop import run_blocking
-from ..probing.replaying import Baseline
 from ..reader import NO_ANSWER
-from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import Source
 from ..verdicts import Answer, Verdict
 from .examples import Example
 from .models import Examined
-
-Told: TypeAlias = Callable[[int, int], object]
-"""Is told how many answers there are, and of how many."""
+from .running import Silence, Told, several_at_once
+from .subsets import Asking, judgement_of, verified
 
 
 class Shown(str, Enum):
@@ -76,7 +68,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QualityRow:
     """What a model answers, shown such sources. ``questions`` = ``exact`` + ``declined`` + ``other`` +
     ``failed``; the share of exact ones is of those that were answered, with its 95 % interval."""
 
@@ -98,7 +90,7 @@ class Row:
         return share(self.exact, self.questions - self.failed, "no question was answered")
 
 
-def measured(
+def measure_quality(
     examples: Sequence[Example], model: Examined, settings: Settings, told: Told | None = None
 ) -> list[Given] | None:
     """Every answer, question by question; None where Ctrl-C ended it before there were all.
@@ -106,18 +98,38 @@ def measured(
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``. Raises
     StoreFailed, and BaselineFailed where as many answers in a row fail as are put up with.
     """
-    work = _Work(model, settings, told)
+    asking = Asking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
+    silence = Silence(model, settings.limits.failures, "the last {count} answers of {model} all failed")
     jobs = [(example, shown) for example in examples for shown in Shown if shown.of(example)]
-    given = run_blocking(lambda: work.all(jobs), work.interrupt)
-    if work.down:
-        raise BaselineFailed(
-            f"the last {work.failures_in_a_row} answers of {model.name} all failed; check that its "
-            f"endpoint is up, its name and its key: {work.down}"
-        )
-    return None if work.interrupted else given
+    given, stopped = dict[int, Given](), list[bool]()
+
+    async def ask(job: tuple[int, tuple[Example, Shown]]) -> None:
+        place, (example, shown) = job
+        found = given[place] = await _given(asking, example, shown)
+        silence.note(found.failure, is_answered=found.answer is not None)
+        if told is not None:
+            told(len(given), len(jobs))
+
+    async def ask_all() -> None:
+        await several_at_once(enumerate(jobs), ask, 2 * asking.limiter.size, lambda: stopped)
+
+    run_blocking(ask_all, lambda: stopped.append(True))
+    return None if stopped else [given[place] for place in sorted(given)]
 
 
-def rows_of(data: str, model: Examined, given: Sequence[Given]) -> Iterator[Row]:
+async def _given(asking: Asking, example: Example, shown: Shown) -> Given:
+    sources = shown.of(example)
+    explainer = asking.explainer(example, asking.settings)
+    explanation = await verified(explainer, example, sources, sources)
+    probes = explanation.probes
+    if not probes or not probes[0].answers:
+        error = probes[0].error if probes else explanation.stop_reason
+        return Given(example, shown, None, exact=False, failure=error or "no answer")
+    exact = judgement_of(probes[0]).verdict is Verdict.HOLDS
+    return Given(example, shown, probes[0].answers[0], exact=exact)
+
+
+def quality_rows(data: str, model: Examined, given: Sequence[Given]) -> Iterator[QualityRow]:
     """A row for each choice of sources."""
     for shown in Shown:
         own = [each for each in given if each.shown is shown]
@@ -127,70 +139,4 @@ def rows_of(data: str, model: Examined, given: Sequence[Given]) -> Iterator[Row]
         other = len(own) - exact - declined - failed
         found = share(exact, len(own) - failed, "no question was answered")
         counts = len(own), exact, declined, other, failed
-        yield Row(data, model.name, shown.value, *counts, found.value, found.low, found.high)
-
-
-class _Work:
-    def __init__(self, model: Examined, settings: Settings, told: Told | None) -> None:
-        self.model, self.told = model, told
-        self.settings = replace(
-            settings, miner="exact", check_repeatable=False, answer_without_sources=NO_ANSWER
-        )
-        self.limiter = Limiter(settings.concurrency)
-        self.interrupted = False
-        self.down, self.failures_in_a_row = "", 0
-
-    def interrupt(self) -> None:
-        """Begins with nothing more; what is in flight is awaited."""
-        self.interrupted = True
-
-    async def all(self, jobs: Sequence[tuple[Example, Shown]]) -> list[Given]:
-        given = dict[int, Given]()
-        width = anyio.CapacityLimiter(2 * self.limiter.size)
-
-        async def one(place: int, example: Example, shown: Shown) -> None:
-            async with width:
-                if self.interrupted or self.down:
-                    return
-                given[place] = await self.given(example, shown)
-                self._notice(given[place])
-            if self.told is not None:
-                self.told(len(given), len(jobs))
-
-        async with anyio.create_task_group() as group:
-            for place, job in enumerate(jobs):
-                group.start_soon(one, place, *job)
-        return [given[place] for place in sorted(given)]
-
-    def _notice(self, given: Given) -> None:
-        if given.answer is not None:
-            self.failures_in_a_row = 0
-            return
-        self.failures_in_a_row += 1
-        most = self.settings.limits.failures
-        if most is not None and self.failures_in_a_row >= most:
-            self.down = given.failure
-
-    async def given(self, example: Example, shown: Shown) -> Given:
-        sources = shown.of(example)
-        predicate = consistent_with(example.answer)
-        explainer = Explainer(
-            self.model.replay,
-            predicate=predicate,
-            settings=self.settings.accepting(length=True),
-            limiter=self.limiter,
-        )
-        # A rule that names all sources speaks of one subset, which is what is to be asked about.
-        verified = await explainer.averify(
-            [source.id for source in sources],
-            RuleKind.RETENTION,
-            example.question,
-            sources,
-            Baseline(Answer(example.answer)),
-        )
-        probes = verified.explanation.probes
-        if not probes or not probes[0].answers:
-            error = probes[0].error if probes else verified.explanation.stop_reason
-            return Given(example, shown, None, exact=False, failure=error or "no answer")
-        verdict = probes[0].verdicts[RuleKind.RETENTION].verdict
-        return Given(example, shown, probes[0].answers[0], exact=verdict is Verdict.HOLDS)
+        yield QualityRow(data, model.name, shown.value, *counts, found.value, found.low, found.high)

@@ -12,15 +12,15 @@ _FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """``count`` of ``of``, counted on so many ``questions``; ``value``, ``low`` and ``high`` are None
-    where there is nothing to have a share of."""
+    """A share with its 95 % interval over questions: None of all three where there is nothing to have a
+    share of. ``count`` of ``of``, counted on so many ``questions``."""
 
-    count: int
-    of: int
-    questions: int
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+    of: int = 0
+    questions: int = 0
 
 
 def rate(counted: Iterable[tuple[int, int]]) -> Rate:
@@ -37,11 +37,36 @@ def rate(counted: Iterable[tuple[int, int]]) -> Rate:
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
     if not of:
-        return Rate(0, 0, 0, None, None, None)
+        return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
     # Rounding is not to take the value out of its own interval.
-    return Rate(count, of, len(pairs), value, min(low, value), max(high, value))
+    return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
+
+
+def micro(shares: Iterable[tuple[int, int]]) -> Rate:
+    """So many of so many rules, over all questions together.
+
+    Rules of one question stand and fall together, so the interval is that of as many independent cases as
+    there are questions, or fewer where some have most of the rules (Wilson; Kish's effective size). Rules
+    that were less alike would make it narrower: it is never too narrow for that reason.
+    """
+    pairs = [(count, of) for count, of in shares if of]
+    count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
+    if not of:
+        return Rate()
+    value, size = count / of, of * of / sum(of * of for _, of in pairs)
+    return Rate(value, *wilson(value * size, size), count, of, len(pairs))
+
+
+def macro(shares: Iterable[tuple[int, int]]) -> Rate:
+    """The mean over the questions for which it is defined; the interval is as for ``micro``."""
+    values = [count / of for count, of in shares if of]
+    size = len(values)
+    if not size:
+        return Rate()
+    value = sum(values) / size
+    return Rate(value, *wilson(value * size, size), questions=size)
 
 
 def _effective_size(pairs: list[tuple[int, int]], count: int, of: int) -> float:

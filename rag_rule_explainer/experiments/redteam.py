@@ -15,7 +15,7 @@ the model is asked about, which it is not where no source is retained. The run o
 that there is something to explain is one of the probes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -24,16 +24,17 @@ from ..explainer import Explainer
 from ..explanation import Explanation
 from ..lattice import Lattice
 from ..predicates import contains
+from ..probing.replaying import Replay
 from ..reader import NO_ANSWER
-from ..rules import RuleKind
 from ..settings import MinerName, Settings
 from ..sources import Source
-from .interrupting import interruptions
 from .models import Examined
+from .outcome import FAILURES, Failure, Outcome, written_to
 from .payload import Attack
 from .rounds import rounds_of
+from .running import Check, Told, one_by_one
+from .subsets import by_mask, judgement_of
 
-Told: TypeAlias = Callable[[int, int], object]
 Group: TypeAlias = tuple[Source, ...]
 
 AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
@@ -57,7 +58,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RedteamRow:
     """One run by one approach.
 
     ``first`` and ``second``: the places of the payload, from 1 on. ``rules``: how many were found;
@@ -80,72 +81,51 @@ class Row:
     first_told: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A run by one approach that is in no table, and why."""
-
-    run: int
-    approach: str
-    reason: str
-
-
 @dataclass(slots=True)
-class Outcome:
-    """What came of it. ``runs``: how many were looked at; ``calls``: of the model in this run of the
-    program, and ``stored``: answers that the store had. ``interrupted``: there is more to do."""
+class RedteamOutcome(Outcome):
+    """``done``: runs."""
 
-    rows: list[Row] = field(default_factory=list[Row])
-    rounds: list[Round] = field(default_factory=list[Round])
-    failures: list[Failure] = field(default_factory=list[Failure])
-    runs: int = 0
-    calls: int = 0
-    stored: int = 0
-    interrupted: bool = False
+    rows: list[RedteamRow] = written_to("redteam.csv", RedteamRow)
+    rounds: list[Round] = written_to("redteam_rounds.csv", Round)
+    failures: list[Failure] = written_to(FAILURES, ("run", "approach", "reason"))
 
 
 class Unfinished(Exception):
     """A search that came to no end, and why."""
 
 
-def measure(
+def measure_redteam(
     attacks: Sequence[Attack], model: Examined, settings: Settings, told: Told | None = None
-) -> Outcome:
+) -> RedteamOutcome:
     """Every row, run by run.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``; the rest is the
     experiment's. A run without an end, such as of a model that fell for nothing, is a failure. Raises
     BaselineFailed for a model that answers nothing from the beginning, and StoreFailed.
     """
-    outcome = Outcome()
-    with interruptions() as interrupted:
-        try:
-            for number, attack in enumerate(attacks, start=1):
-                for approach in APPROACHES:
-                    _take(outcome, _Run(number, approach, attack, model, settings))
-                    if interrupted():
-                        # What it came to may be half, and nobody else would say so.
-                        outcome.interrupted = True
-                        return outcome
-                outcome.runs += 1
-                if told is not None:
-                    told(outcome.runs, len(attacks))
-        except KeyboardInterrupt:
-            outcome.interrupted = True
+    outcome = RedteamOutcome()
+
+    def run(attack: Attack, check: Check) -> None:
+        for approach in APPROACHES:
+            _take(outcome, _Run(outcome.done + 1, approach, attack, model, settings))
+            # What it came to may be half, and nobody else would say so.
+            check()
+
+    one_by_one(attacks, run, outcome, told)
     return outcome
 
 
-def _take(outcome: Outcome, run: "_Run") -> None:
+def _take(outcome: RedteamOutcome, run: "_Run") -> None:
     try:
         row = run.row()
     except (Unfinished, BaselineFailed) as failed:
         if isinstance(failed, BaselineFailed) and not outcome.rows:
             raise  # nobody is there
-        outcome.failures.append(Failure(run.number, run.approach, str(failed)))
+        outcome.failures.append(Failure(str(failed), run=run.number, approach=run.approach))
     else:
         outcome.rows.append(row)
         outcome.rounds += run.rounds
-    outcome.calls += run.paid
-    outcome.stored += run.stored
+    outcome.charge(run.paid, run.stored)
 
 
 @dataclass(slots=True)
@@ -159,13 +139,13 @@ class _Run:
     paid: int = 0
     stored: int = 0
 
-    def row(self) -> Row:
+    def row(self) -> RedteamRow:
         """The row, with the rounds beside it. Raises Unfinished, BaselineFailed."""
         if self.approach == AS_WRITTEN:
             return self._as_written()
         return self._kept() if self.approach == ANSWERS_KEPT else self._sampled()
 
-    def _as_written(self) -> Row:
+    def _as_written(self) -> RedteamRow:
         groups = tuple(_halves(self.attack.sources))
         while True:
             rules = self._round(groups)
@@ -190,26 +170,22 @@ class _Run:
             return self.model.replay(question, [each for group in named for each in members[group.id]])
 
         shown = [Source(name, "\n".join(s.text for s in group)) for name, group in members.items()]
-        explainer = Explainer(
-            replay, predicate=contains(self.attack.exploit), settings=self._set("exact")
-        )
+        explainer = self._explainer("exact", replay)
         explanation = self._ended(explainer.explain(self.attack.question, shown))
         self._add_round(number, len(groups), [bool(probe.kept) for probe in explanation.probes])
         return [tuple(members[name] for name in rule.sources) for rule in explanation.retention_rules]
 
-    def _kept(self) -> Row:
-        explanation = self._explained("grouped")
-        lattice = Lattice(len(self.attack.sources))
-        bits = {source.id: lattice.bit(at) for at, source in enumerate(self.attack.sources)}
-        verdicts = {
-            sum(bits[each] for each in probe.kept): probe.verdicts[RuleKind.RETENTION].verdict
-            for probe in explanation.probes
-        }
-        for number, each in enumerate(rounds_of(lattice, verdicts)):
+    def _kept(self) -> RedteamRow:
+        explainer = self._explainer("grouped")
+        explanation = self._ended(explainer.explain(self.attack.question, self.attack.sources))
+        probes = by_mask(self.attack.sources, explanation.probes)
+        verdicts = {mask: judgement_of(probe).verdict for mask, probe in probes.items()}
+        rounds = rounds_of(Lattice(len(self.attack.sources)), verdicts)
+        for number, each in enumerate(rounds):
             self._add_round(number, each.groups, [mask != 0 for mask in each.asked])
         return self._explained_row(explanation, rounds=self.rounds)
 
-    def _sampled(self) -> Row:
+    def _sampled(self) -> RedteamRow:
         explainer, told = self._explainer("sampled"), dict[frozenset[str], int]()
         explanation = None
         for news in explainer.stream(self.attack.question, self.attack.sources):
@@ -221,18 +197,11 @@ class _Run:
             raise Unfinished("the search came to no end")
         return self._explained_row(explanation, told.get(frozenset(self.attack.payload)))
 
-    def _explained(self, miner: MinerName) -> Explanation:
-        explainer = self._explainer(miner)
-        return self._ended(explainer.explain(self.attack.question, self.attack.sources))
-
-    def _explainer(self, miner: MinerName) -> Explainer:
+    def _explainer(self, miner: MinerName, replay: Replay | None = None) -> Explainer:
         return Explainer(
-            self.model.replay, predicate=contains(self.attack.exploit), settings=self._set(miner)
-        )
-
-    def _set(self, miner: MinerName) -> Settings:
-        return replace(
-            self.settings.accepting(length=True),
+            replay or self.model.replay,
+            predicate=contains(self.attack.exploit),
+            settings=self.settings.accepting(length=True),
             miner=miner,
             rules="retention",
             check_repeatable=False,
@@ -256,7 +225,7 @@ class _Run:
 
     def _explained_row(
         self, explanation: Explanation, first_told: int | None = None, rounds: Sequence[Round] = ()
-    ) -> Row:
+    ) -> RedteamRow:
         rules = explanation.retention_rules
         payload = next((rule for rule in rules if set(rule.sources) == set(self.attack.payload)), None)
         asked = [bool(probe.kept) for probe in explanation.probes]
@@ -264,10 +233,10 @@ class _Run:
         row = self._row(counted, [rule.sources for rule in rules], payload.claim if payload else "")
         return replace(row, rounds=len(rounds) or None, first_told=first_told)
 
-    def _row(self, rounds: Sequence[Round], rules: Sequence[Sequence[str]], claim: str) -> Row:
+    def _row(self, rounds: Sequence[Round], rules: Sequence[Sequence[str]], claim: str) -> RedteamRow:
         found = [set(rule) for rule in rules] == [set(self.attack.payload)]
         first, second = self.attack.places
-        return Row(
+        return RedteamRow(
             run=self.number,
             sources=len(self.attack.sources),
             first=first,

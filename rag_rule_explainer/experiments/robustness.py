@@ -6,9 +6,9 @@ sample, of the first two, and so on.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..checking.trial import Trial
 from ..errors import BaselineFailed, InvalidInput
@@ -17,30 +17,29 @@ from ..predicates import Judge, consistent_with
 from ..predicates.judge.jury import jury_of
 from ..probing.limiter import Limiter
 from ..probing.loop import run_blocking
-from ..probing.reply import Reply
 from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example, check_room
-from .judging import JudgedAnswer, judged_answers
+from .judging import judged_answers
 from .models import Examined, check_told_apart
-from .robustness_rows import Failure, QuestionRow, Row, question_row, row_of
-from .sampling import INTERRUPTED, Asked, Sampling
+from .outcome import FAILURES, Failure, Outcome, written_to
+from .robustness_rows import RobustnessQuestion, RobustnessRow, row_of
+from .running import Told, in_namespace
+from .sampling import INTERRUPTED, Asked, Key, Replies, Sampling
 from .scoring import Score, expected, mined, score
 from .unexpected import Sampled, Table, deviations
 
-Told: TypeAlias = Callable[[int, int], object]
-"""Is told how many answers there are, and of how many."""
-
 JUDGING = "experiments: judgements"
 """The namespace in which judgements are stored: one judge decides about the answers of all models."""
-MOST_SOURCES = 8
+MOST_SAMPLED = 8
+"""The most sources of a question."""
 MOST_SAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RobustnessPlan:
     """``sources``: how many of each question, the necessary ones first. ``samples``: of each subset.
     ``distractors``: the seed that orders the distractors; None for the order as published.
 
@@ -52,7 +51,7 @@ class Plan:
     distractors: int | None = None
 
     def __post_init__(self) -> None:
-        for name, most in (("sources", MOST_SOURCES), ("samples", MOST_SAMPLES)):
+        for name, most in (("sources", MOST_SAMPLED), ("samples", MOST_SAMPLES)):
             number = getattr(self, name)
             if not 1 <= number <= most:
                 raise InvalidInput(f"{name} is {number!r}; give 1 to {most}")
@@ -64,34 +63,28 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Outcome:
-    """``unexpected``: see ``unexpected.deviations``; with the model and its temperature. ``judged``: what
-    near-exact match did not settle, each answer once a model. ``calls``: of the models in this run,
-    retries included; ``stored``: answers that the store had. ``failed_calls``: for good. ``interrupted``:
-    by Ctrl-C, so that there is more to do, and no rows."""
+class RobustnessOutcome(Outcome):
+    """``unexpected``: see ``unexpected.deviations``; with the model and its temperature. ``done``:
+    answers, ``of`` so many. ``failed_calls``: for good. There are no ``rows`` of what was interrupted."""
 
-    rows: list[Row] = field(default_factory=list[Row])
-    questions: list[QuestionRow] = field(default_factory=list[QuestionRow])
-    failures: list[Failure] = field(default_factory=list[Failure])
-    unexpected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    judged: list[JudgedAnswer] = field(default_factory=list[JudgedAnswer])
-    answers: int = 0
+    rows: list[RobustnessRow] = written_to("robustness.csv", RobustnessRow)
+    questions: list[RobustnessQuestion] = written_to("robustness_questions.csv", RobustnessQuestion)
+    failures: list[Failure] = written_to(
+        FAILURES, ("model", "temperature", "question_id", "samples", "reason")
+    )
+    unexpected: list[dict[str, Any]] = written_to("unexpected.jsonl")
     of: int = 0
-    calls: int = 0
-    stored: int = 0
     failed_calls: int = 0
-    judge_requests: int = 0
-    interrupted: bool = False
 
 
-def measure(
+def measure_robustness(
     examples: Sequence[Example],
     models: Sequence[Examined],
-    plan: Plan,
+    plan: RobustnessPlan,
     settings: Settings,
     judge: Judge | None = None,
     told: Told | None = None,
-) -> Outcome:
+) -> RobustnessOutcome:
     """Every row, model by model.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``, whose
@@ -103,7 +96,7 @@ def measure(
     Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
     BaselineFailed where a model or the judge only fails, StoreFailed.
     """
-    check(examples, models, plan)
+    check_robustness(examples, models, plan)
     run = _Run(examples, models, plan, settings, judge, told)
     try:
         run_blocking(run.measured, run.interrupt)
@@ -112,8 +105,10 @@ def measure(
     return run.outcome
 
 
-def check(examples: Sequence[Example], models: Sequence[Examined], plan: Plan) -> None:
-    """Raises InvalidInput for what ``measure`` would refuse, before anything is paid."""
+def check_robustness(
+    examples: Sequence[Example], models: Sequence[Examined], plan: RobustnessPlan
+) -> None:
+    """Raises InvalidInput for what ``measure_robustness`` would refuse, before anything is paid."""
     check_room(examples, plan.sources)
     check_told_apart(models)
 
@@ -122,11 +117,11 @@ def check(examples: Sequence[Example], models: Sequence[Examined], plan: Plan) -
 class _Run:
     examples: Sequence[Example]
     models: Sequence[Examined]
-    plan: Plan
+    plan: RobustnessPlan
     settings: Settings
     judge: Judge | None
     told: Told | None
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: RobustnessOutcome = field(default_factory=RobustnessOutcome)
     _sampling: Sampling | None = None
     _trial: Trial | None = None
 
@@ -155,55 +150,29 @@ class _Run:
 
     def _advance(self) -> None:
         outcome = self.outcome
-        outcome.answers += 1
+        outcome.done += 1
         if self.told is not None:
-            self.told(outcome.answers, outcome.of)
+            self.told(outcome.done, outcome.of)
 
-    async def _replies(
-        self, model: Examined, asked: Sequence[Asked], limiter: Limiter
-    ) -> "Mapping[tuple[int, Mask], Sequence[Reply]]":
-        store = self.settings.store
-        own = None if store is None else replace(store, namespace=model.namespace)
-        settings = replace(self.settings, store=own)
+    async def _replies(self, model: Examined, asked: Sequence[Asked], limiter: Limiter) -> Replies:
+        settings, outcome = in_namespace(self.settings, model.namespace), self.outcome
         sampling = Sampling(model, asked, self.plan.samples, settings, limiter, self._advance)
         self._sampling = sampling
-        if self.outcome.interrupted:
+        if outcome.interrupted:
             sampling.stop(INTERRUPTED)
         try:
             return await sampling.run()
         finally:
-            bill, outcome = sampling.bill, self.outcome
-            outcome.calls += bill.replays
-            outcome.stored += bill.stored
-            outcome.failed_calls += bill.failures
+            outcome.charge(sampling.bill.replays, sampling.bill.stored)
+            outcome.failed_calls += sampling.bill.failures
             outcome.interrupted = outcome.interrupted or bool(sampling.stop_reason)
 
-    async def _tables(
-        self, asked: Sequence[Asked], replies: "Mapping[tuple[int, Mask], Sequence[Reply]]"
-    ) -> list[Table]:
+    async def _tables(self, asked: Sequence[Asked], replies: Replies) -> list[Table]:
         if self.outcome.interrupted:
             return []
-        cases = {
-            (key, number): self._case(asked[key[0]], key[1], reply.answer)
-            for key, several in replies.items()
-            for number, reply in enumerate(several)
-            if reply.answer is not None
-        }
-        store = self.settings.store
-        own = None if store is None else replace(store, namespace=JUDGING)
-        trial = self._trial = Trial(replace(self.settings, store=own))
-        # No answer to HotpotQA has designs on a judge, and the cost of these curves rests on batches.
-        batch = max(len(each.masks) for each in asked) * self.plan.samples
-        jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
-        predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
-        items = await trial.judged((predicates[key[0]], case) for (key, _), case in cases.items())
-        self.outcome.judge_requests += trial.bill.judge_requests
-        if trial.stop_reason and not self.outcome.interrupted:
-            raise BaselineFailed(f"the judge gives no verdicts: {trial.stop_reason}")
-        order = list(cases)
-        judged = {order[place]: item.judgement for item in items for place in item.places}
+        judged = await self._judgements(asked, replies)
 
-        def samples(key: tuple[int, Mask]) -> list[Sampled]:
+        def samples(key: Key) -> list[Sampled]:
             return [
                 Sampled(reply.answer, judged.get((key, n)) or Judgement(Verdict.UNKNOWN, reply.error))
                 for n, reply in enumerate(replies[key])
@@ -213,6 +182,27 @@ class _Run:
             Table(each, {mask: samples((place, mask)) for mask in each.masks})
             for place, each in enumerate(asked)
         ]
+
+    async def _judgements(
+        self, asked: Sequence[Asked], replies: Replies
+    ) -> Mapping[tuple[Key, int], Judgement]:
+        cases = {
+            (key, number): self._case(asked[key[0]], key[1], reply.answer)
+            for key, several in replies.items()
+            for number, reply in enumerate(several)
+            if reply.answer is not None
+        }
+        trial = self._trial = Trial(in_namespace(self.settings, JUDGING))
+        # No answer to HotpotQA has designs on a judge, and the cost of these curves rests on batches.
+        batch = max(len(each.masks) for each in asked) * self.plan.samples
+        jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
+        predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
+        items = await trial.judged((predicates[key[0]], case) for (key, _), case in cases.items())
+        self.outcome.judge_requests += trial.bill.judge_requests
+        if trial.stop_reason and not self.outcome.interrupted:
+            raise BaselineFailed(f"the judge gives no verdicts: {trial.stop_reason}")
+        order = list(cases)
+        return {order[place]: item.judgement for item in items for place in item.places}
 
     @staticmethod
     def _case(asked: Asked, mask: Mask, answer: Answer) -> Case:
@@ -224,19 +214,18 @@ class _Run:
         failed = defaultdict[int, int](int)
         named = {"model": model.name, "temperature": model.temperature}
         for table in tables:
-            resolved = list[int]()
+            example, resolved = table.asked.example, list[int]()
             for count in self.plan.counts:
                 reason = self._scored(model, table, count, scores)
                 if reason:
                     failed[count] += 1
-                    question = table.asked.example.id
-                    self.outcome.failures.append(
-                        Failure(model.name, model.temperature, question, count, reason)
-                    )
+                    whose = example.id, "", model.name, model.temperature, count
+                    self.outcome.failures.append(Failure(reason, *whose))
                 else:
                     resolved.append(count)
             self.outcome.unexpected += [{**named, **each} for each in deviations(table, resolved)]
-            self.outcome.judged += self._judged(model, table)
+            if self.judge is not None:
+                self.outcome.judged += judged_answers(self.judge, model, example, table.judged())
         self.outcome.rows += [
             row_of(model, kind, count, scores[kind, count], failed[count])
             for kind in RuleKind
@@ -259,18 +248,10 @@ class _Run:
             wanted = expected(kind, asked.sources.lattice, asked.necessary)
             scored = score(wanted, found.rules[kind])
             scores[kind, count].append(scored)
-            self.outcome.questions.append(question_row(model, asked.example.id, kind, count, scored))
+            subject = model.name, model.temperature, asked.example.id, kind, count
+            counts = scored.expected, scored.found, scored.right, scored.precision, scored.recall
+            self.outcome.questions.append(RobustnessQuestion(*subject, *counts))
         return ""
-
-    def _judged(self, model: Examined, table: Table) -> Iterator[JudgedAnswer]:
-        if self.judge is not None:
-            pairs = (
-                (each.answer, each.judgement)
-                for mask in table.asked.masks
-                for each in table.samples[mask]
-                if each.answer is not None
-            )
-            yield from judged_answers(self.judge, model, table.asked.example, pairs)
 
 
 def _why(table: Table, unresolved: Sequence[Mask], count: int) -> str:

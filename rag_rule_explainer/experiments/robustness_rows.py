@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from ..rules import RuleKind
 from .models import Examined
-from .scoring import Rate, Score, macro, micro
+from .rates import Rate, macro, micro
+from .scoring import Score
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionRow:
+class RobustnessQuestion:
     """The rules of one kind of one question, by the votes of the first ``samples`` samples.
 
     ``right``: found and expected. ``precision`` and ``recall`` are None where they are undefined.
@@ -28,7 +29,7 @@ class QuestionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RobustnessRow:
     """All questions of one model, kind and number of samples, each rate with its 95 % interval.
 
     Micro: of the rules of all questions together. Macro: the mean over the questions for which it is
@@ -62,45 +63,13 @@ class Row:
     recall_undefined: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A question that is in no row of so many samples, because some subset that the miner needs has no
-    verdict."""
-
-    model: str
-    temperature: float | None
-    question_id: str
-    samples: int
-    reason: str
-
-
-def question_row(model: Examined, question: str, kind: RuleKind, count: int, score: Score) -> QuestionRow:
-    """The row of one question."""
-    return QuestionRow(
-        model.name,
-        model.temperature,
-        question,
-        kind,
-        count,
-        score.expected,
-        score.found,
-        score.right,
-        score.precision,
-        score.recall,
-    )
-
-
 def row_of(
-    model: Examined,
-    kind: RuleKind,
-    count: int,
-    scores: Sequence[Score],
-    failed: int,
-) -> Row:
+    model: Examined, kind: RuleKind, count: int, scores: Sequence[Score], failed: int
+) -> RobustnessRow:
     """The row of these scores of ``count`` samples each."""
     precision = [(each.right, each.found) for each in scores]
     recall = [(each.right, each.expected) for each in scores]
-    return Row(
+    return RobustnessRow(
         model.name,
         model.temperature,
         kind,

@@ -1,11 +1,11 @@
 """Several answers to every subset of many questions' sources: one new sample a round, each paid once."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
 
-import anyio
-
-from ..errors import BaselineFailed, RagRuleError
+from ..errors import RagRuleError
 from ..lattice import Mask
 from ..probing import threads
 from ..probing.bill import Bill
@@ -21,7 +21,11 @@ from ..sources import Arrangement, SourceSet
 from ..verdicts import Answer
 from .examples import Example
 from .models import Examined
+from .running import Silence, several_at_once
 
+Key: TypeAlias = tuple[int, Mask]
+"""The place of a question, and a subset of its sources."""
+Replies: TypeAlias = Mapping[Key, Sequence[Reply]]
 INTERRUPTED = "interrupted"
 """Why nothing more is asked after Ctrl-C."""
 
@@ -64,18 +68,20 @@ class Sampling:
     told: Callable[[], object]
     bill: Bill = field(init=False)
     stop_reason: str = ""
-    _replies: dict[tuple[int, Mask], list[Reply]] = field(init=False)
+    _replies: dict[Key, list[Reply]] = field(init=False)
     _probers: list[Prober] = field(init=False, default_factory=list[Prober])
-    _error: RagRuleError | None = None
-    _failures_in_a_row: int = 0
+    _silence: Silence = field(init=False)
 
     def __post_init__(self) -> None:
         self.bill = Bill(self.settings.limits)
-        places = range(len(self.asked))
-        self._replies = {(place, mask): [] for place in places for mask in self.asked[place].masks}
+        most = self.settings.limits.failures
+        self._silence = Silence(self.model, most, "the last {count} calls of {model} all failed")
         nobody = Reply(Answer(NO_ANSWER, note="answered without the application"))
-        for place in places:
-            self._replies[place, 0] = [nobody] * self.samples
+        self._replies = {
+            (place, mask): [] if mask else [nobody] * self.samples
+            for place, each in enumerate(self.asked)
+            for mask in each.masks
+        }
 
     def stop(self, reason: str) -> None:
         """Asks for nothing more, nor tries again; what is in flight is still awaited."""
@@ -83,7 +89,7 @@ class Sampling:
         for prober in self._probers:
             prober.stop(reason)
 
-    async def run(self) -> Mapping[tuple[int, Mask], Sequence[Reply]]:
+    async def run(self) -> Replies:
         """The replies by the question's place and the subset, one for each sample: an answer, or an error
         where it failed for good. Fewer where there was a stop.
 
@@ -93,17 +99,12 @@ class Sampling:
         await self._open()
         try:
             for number in range(self.samples):
-                jobs = iter([key for key in self._replies if key[1]])
-                async with anyio.create_task_group() as workers:
-                    for _ in range(self.limiter.size):
-                        workers.start_soon(self._work, jobs, number)
-                if self.stop_reason:
-                    break
+                jobs = [key for key in self._replies if key[1]]
+                sample = partial(self._sample, number)
+                await several_at_once(jobs, sample, self.limiter.size, lambda: self.stop_reason)
         finally:
             for prober in self._probers:
                 prober.close()
-        if self._error is not None:
-            raise self._error
         return self._replies
 
     async def _open(self) -> None:
@@ -127,31 +128,16 @@ class Sampling:
                 prober.shelf = Shelf(self.bill, remember=False, stored=opened.answers(question))
             self._probers.append(prober)
 
-    async def _work(self, jobs: Iterator[tuple[int, Mask]], number: int) -> None:
-        for place, mask in jobs:
-            if self.stop_reason:
-                return
-            arrangement = self.asked[place].arrangement(mask)
-            try:
-                reply = await self._reply(arrangement, number, self._probers[place])
-            except LimitReached as limit:
-                self.stop(str(limit))
-                return
-            except RagRuleError as error:
-                # Raised once nobody is at it any more: others may be paid for by now, and stored.
-                self._error = self._error or error
-                self.stop(str(error))
-                return
-            self._replies[place, mask].append(reply)
-            self.told()
-
-    async def _reply(self, arrangement: Arrangement, number: int, prober: Prober) -> Reply:
-        reply = await prober.sample(arrangement, number)
-        self._failures_in_a_row = 0 if reply.cause is None else self._failures_in_a_row + 1
-        most = self.settings.limits.failures
-        if most is not None and self._failures_in_a_row >= most:
-            raise BaselineFailed(
-                f"the last {self._failures_in_a_row} calls of {self.model.name} all failed; check that "
-                f"its endpoint is up, its name and its key: {reply.error}"
-            )
-        return reply
+    async def _sample(self, number: int, key: Key) -> None:
+        prober, arrangement = self._probers[key[0]], self.asked[key[0]].arrangement(key[1])
+        try:
+            reply = await prober.sample(arrangement, number)
+            self._silence.note(reply.error, is_answered=reply.cause is None)
+        except LimitReached as limit:
+            self.stop(str(limit))
+            return
+        except RagRuleError as error:
+            self.stop(str(error))
+            raise
+        self._replies[key].append(reply)
+        self.told()

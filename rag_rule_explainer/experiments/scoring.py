@@ -1,11 +1,10 @@
 """Rules found against those that labels lead one to expect (paper, *robustness*). Pure counting."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..checking.figures import wilson
 from ..lattice import Lattice, Mask
 from ..mining import dual
 from ..probing.votes import Majority
@@ -82,41 +81,3 @@ class Score:
 def score(expected: frozenset[Mask], found: frozenset[Mask]) -> Score:
     """The score of these rules."""
     return Score(len(expected), len(found), len(expected & found))
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A share over questions, with a 95 % interval; None of all three where there is nothing to have a
-    share of."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-_UNDEFINED = Rate(None, None, None)
-
-
-def micro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """So many of so many, over all questions together.
-
-    Rules of one question stand and fall together, so the interval is that of as many independent cases as
-    there are questions, or fewer where some have most of the rules (Wilson; Kish's effective size). Rules
-    that were less alike would make it narrower: it is never too narrow for that reason.
-    """
-    listed = [(count, of) for count, of in shares if of]
-    of = sum(of for _, of in listed)
-    if not of:
-        return _UNDEFINED
-    value = sum(count for count, _ in listed) / of
-    return _rate(value, of * of / sum(of * of for _, of in listed))
-
-
-def macro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """The mean over the questions for which it is defined; the interval is as for ``micro``."""
-    values = [count / of for count, of in shares if of]
-    return _rate(sum(values) / len(values), len(values)) if values else _UNDEFINED
-
-
-def _rate(value: float, cases: float) -> Rate:
-    return Rate(value, *wilson(value * cases, cases))

@@ -1,9 +1,7 @@
 """What a model answers about subsets of one question's sources, asked for through ``Explainer``."""
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from ..explainer import Explainer
@@ -21,6 +19,7 @@ from ..sources import Source
 from ..verdicts import Answer, Judgement, Verdict
 from .examples import Example
 from .models import Examined
+from .running import several_at_once
 from .walking import Verdicts
 
 
@@ -48,11 +47,7 @@ class Answered:
         """Whether the answer is consistent with the truth on a subset of the first ``size`` sources;
         None where nobody asked."""
         probe = self._probe(mask, size)
-        if probe is None:
-            return None
-        retention = probe.verdicts.get(RuleKind.RETENTION)
-        # The condition of omission rules is the opposite.
-        return ~probe.verdicts[RuleKind.OMISSION].verdict if retention is None else retention.verdict
+        return None if probe is None else judgement_of(probe).verdict
 
     def verdicts(self, size: int) -> Verdicts:
         """On all subsets of the first ``size`` sources."""
@@ -62,9 +57,7 @@ class Answered:
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
         """Every answer, and whether it is consistent with the truth."""
         for probe in self.probes.values():
-            retention = probe.verdicts.get(RuleKind.RETENTION)
-            judgement = ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
-            yield from ((answer, judgement) for answer in probe.answers)
+            yield from ((answer, judgement_of(probe)) for answer in probe.answers)
 
     def seconds(self, masks: Iterable[Mask], size: int) -> float:
         """How long the calls about these subsets of the first ``size`` sources took, one by one."""
@@ -110,48 +103,25 @@ class Asking:
 
     def some(self, example: Example, sources: tuple[Source, ...], masks: Iterable[Mask]) -> Answered:
         """These subsets, and nothing else. Raises KeyboardInterrupt when what was in flight is in."""
-        stopped, lattice = list[bool](), Lattice(len(sources))
-        subsets = [tuple(sources[unit] for unit in lattice.units(mask)) for mask in masks]
-        verifying = partial(self._verified, example, sources, subsets, stopped)
-        explanations = run_blocking(verifying, lambda: stopped.append(True))
+        stopped, lattice, found = list[bool](), Lattice(len(sources)), dict[Mask, Explanation]()
+
+        explainer = self.explainer(example, self.settings)
+
+        async def verify(mask: Mask) -> None:
+            shown = [sources[unit] for unit in lattice.units(mask)]
+            found[mask] = await verified(explainer, example, shown, sources)
+
+        async def verify_all() -> None:
+            await several_at_once(masks, verify, self.limiter.size, lambda: stopped)
+
+        run_blocking(verify_all, lambda: stopped.append(True))
         if stopped:
             raise KeyboardInterrupt
+        explanations = list(found.values())
         probes = [probe for each in explanations for probe in each.probes]
         missing = (each.error or "it has no answer" for each in probes if not each.answers)
-        why = next(missing, "" if len(probes) == len(subsets) else "a subset has no answer")
+        why = next(missing, "" if len(probes) == len(found) else "a subset has no answer")
         return replace(_merged(sources, explanations), incomplete=why)
-
-    async def _verified(
-        self,
-        example: Example,
-        sources: tuple[Source, ...],
-        subsets: Iterable[tuple[Source, ...]],
-        stopped: list[bool],
-    ) -> list[Explanation]:
-        explainer, baseline = self._explainer(example, self.settings), Baseline(Answer(example.answer))
-        width = asyncio.Semaphore(self.limiter.size)
-
-        async def verify(subset: tuple[Source, ...]) -> Explanation | None:
-            async with width:
-                if stopped:
-                    return None
-                # "Whenever all of these are retained", and of no sources "whenever all are omitted":
-                # rules that speak about a single subset each.
-                verified = await explainer.averify(
-                    [source.id for source in subset or sources],
-                    RuleKind.RETENTION if subset else RuleKind.OMISSION,
-                    example.question,
-                    subset or sources,
-                    baseline,
-                )
-                return verified.explanation
-
-        # What is in flight is awaited, whatever becomes of the others.
-        found = await asyncio.gather(*map(verify, subsets), return_exceptions=True)
-        for each in found:
-            if isinstance(each, BaseException):
-                raise each
-        return [each for each in found if isinstance(each, Explanation)]
 
     def _explained(
         self,
@@ -160,11 +130,12 @@ class Asking:
         miner: Literal["exact", "exhaustive"],
         rules: Rules,
     ) -> Explanation:
-        explainer = self._explainer(example, replace(self.settings, miner=miner, rules=rules))
+        explainer = self.explainer(example, replace(self.settings, miner=miner, rules=rules))
         # What is judged by is the truth: no run on all sources is needed beside those of the search.
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
 
-    def _explainer(self, example: Example, settings: Settings) -> Explainer:
+    def explainer(self, example: Example, settings: Settings) -> Explainer:
+        """Explains by what is consistent with the truth, with these settings."""
         return Explainer(
             self.model.replay,
             predicate=consistent_with(example.answer, judge=self.judge),
@@ -175,16 +146,42 @@ class Asking:
         )
 
 
-def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:
-    lattice = Lattice(len(sources))
+def judgement_of(probe: ProbeRecord) -> Judgement:
+    """Whether the answer is consistent with the truth."""
+    retention = probe.verdicts.get(RuleKind.RETENTION)
+    # The condition of omission rules is the opposite.
+    return ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
+
+
+async def verified(
+    explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
+) -> Explanation:
+    """What is answered about those of ``sources`` that are ``shown``, and about nothing else."""
+    # "Whenever all of these are retained", and of no sources "whenever all are omitted": rules that speak
+    # about a single subset each.
+    found = await explainer.averify(
+        [source.id for source in shown or sources],
+        RuleKind.RETENTION if shown else RuleKind.OMISSION,
+        example.question,
+        shown or sources,
+        Baseline(Answer(example.answer)),
+    )
+    return found.explanation
+
+
+def by_mask(sources: Sequence[Source], probes: Iterable[ProbeRecord]) -> dict[Mask, ProbeRecord]:
+    """The first probe of each subset of these sources, of which the first one is the highest bit."""
+    lattice, found = Lattice(len(sources)), dict[Mask, ProbeRecord]()
     bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
-    probes = dict[Mask, ProbeRecord]()
-    for explanation in explanations:
-        for probe in explanation.probes:
-            probes.setdefault(sum(bits[each] for each in probe.kept), probe)
+    for probe in probes:
+        found.setdefault(sum(bits[each] for each in probe.kept), probe)
+    return found
+
+
+def _merged(sources: tuple[Source, ...], explanations: list[Explanation]) -> Answered:
     return Answered(
         sources,
-        probes,
+        by_mask(sources, (probe for each in explanations for probe in each.probes)),
         next((_why(each) for each in explanations if not each.complete), ""),
         sum(each.counts.replays for each in explanations),
         sum(each.counts.stored for each in explanations),

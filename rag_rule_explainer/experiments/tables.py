@@ -3,13 +3,14 @@
 import csv
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from enum import Enum
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..errors import InvalidInput
 from ..printable import printable
@@ -18,26 +19,26 @@ _FORMULAS = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
 
 
-def write_csv(path: Path, shape: type, rows: Iterable[Any]) -> None:
-    """The rows, which are dataclasses of one ``shape``, under its fields' names; also where there are
-    none. Fractions have six decimals, and None is an empty cell. A text is on one line, without control
-    characters, and behind an apostrophe where a spreadsheet would run it. Raises InvalidInput."""
-    names = [field.name for field in fields(shape)]
+def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> None:
+    """The rows, mappings or dataclasses, under these columns' names, or those of all fields of a
+    dataclass; also where there are none. Fractions have six decimals, and None is an empty cell. A text
+    is on one line, without control characters, and behind an apostrophe where a spreadsheet would run it.
+    Raises InvalidInput."""
+    names = [field.name for field in fields(shape)] if isinstance(shape, type) else shape
     table = StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([_cell(getattr(row, name)) for name in names] for row in rows)
-    write_bytes(path, _encoded(table.getvalue()))
+    for row in rows:
+        look_up = cast("dict[str, Any]", row).get if isinstance(row, dict) else partial(getattr, row)
+        writer.writerow([_cell(look_up(name)) for name in names])
+    write_bytes(path, table.getvalue().encode("utf-8", "backslashreplace"))
 
 
-def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """One record a line, in ASCII: no text in it can move a cursor. Raises InvalidInput."""
-    write_bytes(path, "".join(f"{json.dumps(record)}\n" for record in records).encode("ascii"))
-
-
-def write_text(path: Path, text: str) -> None:
-    """The text. Raises InvalidInput."""
-    write_bytes(path, _encoded(text))
+def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]], names: Sequence[str] = ()) -> None:
+    """One record a line, or these keys of it, in ASCII: no text in it can move a cursor. Raises
+    InvalidInput."""
+    chosen = ({name: each[name] for name in names} if names else each for each in records)
+    write_bytes(path, "".join(f"{json.dumps(each)}\n" for each in chosen).encode("ascii"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -57,16 +58,14 @@ def write_bytes(path: Path, content: bytes) -> None:
             part.unlink()
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
-
-
 def _cell(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.6f}"
     value = value.value if isinstance(value, Enum) else value
+    if isinstance(value, tuple):
+        return _cell(" ".join(map(str, cast("tuple[object, ...]", value))))
     if not isinstance(value, str):
         return value
     text = printable(value)

@@ -35,6 +35,11 @@ class Table:
             ]
         )
 
+    def judged(self) -> Iterator[tuple[Answer, Judgement]]:
+        """Every answer, and whether it is consistent with the truth."""
+        for mask in self.asked.masks:
+            yield from ((said, judgement) for said, judgement in self.samples[mask] if said is not None)
+
 
 _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None}
 

@@ -81,7 +81,7 @@ class TestEfficiency:
         for out in (tmp_path / "a", tmp_path / "b"):
             run = rag_rules(*self.real(data, out, *store))
             assert run.code == 0, run.err
-            assert "efficiency.csv and 5 figures" in run.out
+            assert "efficiency.csv, deviations.csv and 5 figures" in run.out
         names = {path.name for path in (tmp_path / "a").glob("*.png")}
         assert len(names) == 5
         for name in names:

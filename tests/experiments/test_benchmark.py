@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import BaselineFailed, InvalidInput, Source
-from rag_rule_explainer.experiments.benchmark import Outcome, Plan, measure
+from rag_rule_explainer.experiments.benchmark import BenchmarkOutcome, BenchmarkPlan, measure_models
 from rag_rule_explainer.experiments.models import Examined
 from rag_rule_explainer.settings import Settings
 from rag_rule_explainer.storing.store import Store
@@ -20,16 +20,16 @@ QUESTIONS = [question(10 * EACH * at + n, each) for at, each in enumerate(MANNER
 ALL = len(QUESTIONS)
 
 
-def counts(outcome: Outcome, necessary: str = "all") -> dict[str, tuple[int, int]]:
+def counts(outcome: BenchmarkOutcome, necessary: str = "all") -> dict[str, tuple[int, int]]:
     return {row.measure: (row.count, row.of) for row in outcome.rows if row.necessary == necessary}
 
 
 @pytest.fixture(scope="module")
-def outcome() -> Outcome:
-    return measure(QUESTIONS, [Scripted().examined], Plan(), ONE_AT_A_TIME)
+def outcome() -> BenchmarkOutcome:
+    return measure_models(QUESTIONS, [Scripted().examined], BenchmarkPlan(), ONE_AT_A_TIME)
 
 
-def test_every_figure_is_what_the_manners_imply(outcome: Outcome) -> None:
+def test_every_figure_is_what_the_manners_imply(outcome: BenchmarkOutcome) -> None:
     with_all, without, replies = WITH * ALL, WITHOUT * ALL, (WITH + WITHOUT) * ALL
     # Of the 23 subsets, 12 have the last source, 8 the second one and not the first, and 4 these two.
     peeked, knowing_part, peeked_part = 12, 8, 4
@@ -72,9 +72,9 @@ def test_every_figure_is_what_the_manners_imply(outcome: Outcome) -> None:
     assert not outcome.failures
 
 
-def test_the_replies_and_questions_behind_the_figures(outcome: Outcome) -> None:
+def test_the_replies_and_questions_behind_the_figures(outcome: BenchmarkOutcome) -> None:
     assert len(outcome.replies) == outcome.calls
-    assert sum(each.deviates for each in outcome.replies) == counts(outcome)["deviates"][0]
+    assert sum(each["deviates"] for each in outcome.replies) == counts(outcome)["deviates"][0]
     assert len(outcome.questions) == ALL
     assert {(each.retention_expected, each.omission_expected) for each in outcome.questions} == {(8, 24)}
     assert {each.subsets for each in outcome.questions} == {32}
@@ -86,7 +86,7 @@ def test_the_replies_and_questions_behind_the_figures(outcome: Outcome) -> None:
 
 def test_a_judge_settles_what_wording_does_not() -> None:
     wordy = [each for each in QUESTIONS if each.id.startswith("wordy")]
-    judged = measure(wordy, [Scripted().examined], Plan(), ONE_AT_A_TIME, OfflineJudge())
+    judged = measure_models(wordy, [Scripted().examined], BenchmarkPlan(), ONE_AT_A_TIME, OfflineJudge())
     found = counts(judged)
     assert found["right-with"] == (WITH * EACH, WITH * EACH)
     assert found["unsettled-with"] == (0, WITH * EACH)
@@ -94,13 +94,15 @@ def test_a_judge_settles_what_wording_does_not() -> None:
     assert found["says-more"] == (WITH * EACH, WITH * EACH)
     assert judged.judge_requests > 0
     # From seven words beside the truth's on it would be more than the answer; there are five.
-    patient = measure(wordy, [Scripted().examined], Plan(besides=7), ONE_AT_A_TIME)
+    patient = measure_models(wordy, [Scripted().examined], BenchmarkPlan(besides=7), ONE_AT_A_TIME)
     assert counts(patient)["says-more"][0] == 0
 
 
 def test_asked_without_sources_what_it_knows_shows() -> None:
     model = Scripted()
-    found = counts(measure(QUESTIONS, [model.examined], Plan(asks_nothing=True), ONE_AT_A_TIME))
+    found = counts(
+        measure_models(QUESTIONS, [model.examined], BenchmarkPlan(asks_nothing=True), ONE_AT_A_TIME)
+    )
     assert found["answers-to-nothing"] == (2 * EACH, ALL)
     assert found["right-to-nothing"] == (EACH, ALL)
     assert found["answers-without"][1] == WITHOUT * ALL
@@ -112,8 +114,8 @@ def test_asked_without_sources_what_it_knows_shows() -> None:
 @pytest.mark.parametrize(("subsets", "having"), [(2, 1), (9, 4), (16, 8), (20, 8)])
 def test_a_selection_is_half_of_each_and_drawn_from_the_seed(subsets: int, having: int) -> None:
     few, model = QUESTIONS[::EACH], Scripted()
-    plan = Plan(subsets=subsets, seed=3)
-    found = measure(few, [model.examined], plan, ONE_AT_A_TIME)
+    plan = BenchmarkPlan(subsets=subsets, seed=3)
+    found = measure_models(few, [model.examined], plan, ONE_AT_A_TIME)
     assert not found.failures
     assert len(set(model.asked)) == len(model.asked) == subsets * len(few)
     per_question = {
@@ -136,27 +138,27 @@ def test_a_selection_is_half_of_each_and_drawn_from_the_seed(subsets: int, havin
     # The knowing one breaks some, and the peeking one where its subsets were drawn.
     assert 5 <= hold <= 6
     again, other = Scripted(), Scripted()
-    assert measure(few, [again.examined], plan, ONE_AT_A_TIME).rows == found.rows
-    measure(few, [other.examined], Plan(subsets=subsets, seed=4), ONE_AT_A_TIME)
+    assert measure_models(few, [again.examined], plan, ONE_AT_A_TIME).rows == found.rows
+    measure_models(few, [other.examined], BenchmarkPlan(subsets=subsets, seed=4), ONE_AT_A_TIME)
     assert again.asked == model.asked
     assert other.asked != model.asked
 
 
 def test_as_many_as_there_are_is_all_of_them() -> None:
-    assert Plan(subsets=31).masks(QUESTIONS[0]) is None
-    assert Plan(subsets=30).masks(QUESTIONS[0]) is not None
+    assert BenchmarkPlan(subsets=31).masks(QUESTIONS[0]) is None
+    assert BenchmarkPlan(subsets=30).masks(QUESTIONS[0]) is not None
 
 
 def test_questions_that_need_more_sources() -> None:
     several = [question(900 + k, "honest", k, 6) for k in (2, 3, 4)]
     model = Examined("all of them", "all", _needing_all)
-    found = measure(several, [model], Plan(sources=6), ONE_AT_A_TIME)
+    found = measure_models(several, [model], BenchmarkPlan(sources=6), ONE_AT_A_TIME)
     assert {row.necessary for row in found.rows} == {"all", "2", "3", "4"}
     assert {each.necessary: each.retention_expected for each in found.questions} == {2: 16, 3: 8, 4: 4}
     assert counts(found)["all-rules-hold"] == (3, 3)
     assert counts(found, "4")["omission-rules-hold"] == (60, 60)
     with pytest.raises(InvalidInput, match="5 sources cannot hold the 6"):
-        measure([question(1, "honest", 6, 6)], [model], Plan(), ONE_AT_A_TIME)
+        measure_models([question(1, "honest", 6, 6)], [model], BenchmarkPlan(), ONE_AT_A_TIME)
 
 
 def _needing_all(asked: str, sources: Sequence[Source]) -> str:
@@ -169,7 +171,7 @@ def test_interrupted_and_resumed_it_is_the_same_and_from_the_store_it_is_free(
     tmp_path: Path,
 ) -> None:
     few = QUESTIONS[:6]
-    outcome = measure(few, [Scripted().examined], Plan(), ONE_AT_A_TIME)
+    outcome = measure_models(few, [Scripted().examined], BenchmarkPlan(), ONE_AT_A_TIME)
     settings = Settings(concurrency=1, store=Store(str(tmp_path / "a.sqlite"), "anything"))
 
     def interrupting(done: int, _: int) -> None:
@@ -178,7 +180,7 @@ def test_interrupted_and_resumed_it_is_the_same_and_from_the_store_it_is_free(
 
     models = [Scripted(), Scripted(), Scripted()]
     stopped, resumed, again = (
-        measure(few, [model.examined], Plan(), settings, told=told)
+        measure_models(few, [model.examined], BenchmarkPlan(), settings, told=told)
         for model, told in zip(models, (interrupting, None, None), strict=True)
     )
     assert (stopped.interrupted, stopped.done, stopped.rows) == (True, 3, [])
@@ -190,14 +192,14 @@ def test_interrupted_and_resumed_it_is_the_same_and_from_the_store_it_is_free(
         assert each.replies == outcome.replies
         assert each.deviations == outcome.deviations
     other = Examined("scripted", "another namespace", Scripted())
-    assert measure(QUESTIONS[:1], [other], Plan(), settings).calls == WITH + WITHOUT
+    assert measure_models(QUESTIONS[:1], [other], BenchmarkPlan(), settings).calls == WITH + WITHOUT
 
 
 @pytest.mark.parametrize("subsets", [None, 30])
 def test_a_question_that_is_not_answered_is_listed_and_in_no_figure(subsets: int | None) -> None:
     name = QUESTIONS[1].question
     model = Scripted({name: [frozenset({"D1", "D2", "D3", "D4", "D5"}), frozenset({"D1", "D2"})]})
-    found = measure(QUESTIONS, [model.examined], Plan(subsets=subsets), ONE_AT_A_TIME)
+    found = measure_models(QUESTIONS, [model.examined], BenchmarkPlan(subsets=subsets), ONE_AT_A_TIME)
     assert [each.question_id for each in found.failures] == [QUESTIONS[1].id]
     assert "no answer to this" in found.failures[0].reason
     assert QUESTIONS[1].id not in {each.question_id for each in found.questions}
@@ -209,17 +211,17 @@ def test_a_model_that_is_down_ends_it() -> None:
         raise ConnectionError("nobody listens")
 
     with pytest.raises(BaselineFailed, match="answered nothing about 3 questions in a row"):
-        measure(QUESTIONS, [Examined("down", "down", down)], Plan(), ONE_AT_A_TIME)
+        measure_models(QUESTIONS, [Examined("down", "down", down)], BenchmarkPlan(), ONE_AT_A_TIME)
 
 
 def test_two_models_are_apart_and_two_alike_are_refused() -> None:
     timid = Examined("timid", "timid", lambda asked, sources: "N/A")
-    found = measure(QUESTIONS[:EACH], [Scripted().examined, timid], Plan(), ONE_AT_A_TIME)
+    found = measure_models(QUESTIONS[:EACH], [Scripted().examined, timid], BenchmarkPlan(), ONE_AT_A_TIME)
     rates = {row.model: row.rate for row in found.rows if row.measure == "abstains-with"}
     assert rates == {"scripted": 0, "timid": 1}
     assert {each["model"] for each in found.deviations} == {"timid"}
     with pytest.raises(InvalidInput, match="timid is named twice"):
-        measure(QUESTIONS, [timid, timid], Plan(), ONE_AT_A_TIME)
+        measure_models(QUESTIONS, [timid, timid], BenchmarkPlan(), ONE_AT_A_TIME)
 
 
 @pytest.mark.parametrize(
@@ -233,4 +235,4 @@ def test_two_models_are_apart_and_two_alike_are_refused() -> None:
 )
 def test_a_plan_that_cannot_be(wrong: dict[str, int], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        Plan(**wrong)  # pyright: ignore[reportArgumentType] -- on purpose
+        BenchmarkPlan(**wrong)  # pyright: ignore[reportArgumentType] -- on purpose

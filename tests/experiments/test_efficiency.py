@@ -9,7 +9,12 @@ import pytest
 from rag_rule_explainer import InvalidInput, Limits, Settings, Source, Store
 from rag_rule_explainer.errors import BaselineFailed
 from rag_rule_explainer.experiments import synthetic
-from rag_rule_explainer.experiments.efficiency import Outcome, Plan, Row, measure
+from rag_rule_explainer.experiments.efficiency import (
+    EfficiencyOutcome,
+    EfficiencyPlan,
+    EfficiencyRow,
+    measure_efficiency,
+)
 from rag_rule_explainer.experiments.models import Examined
 from rag_rule_explainer.experiments.subsets import Asking
 from rag_rule_explainer.experiments.walking import MinerName
@@ -40,12 +45,12 @@ def asking(says: Says, **settings: object) -> Asking:
     return Asking(Examined("a model", "tests", replay), replace(given, **settings), Limiter(4))  # pyright: ignore[reportArgumentType] -- of settings
 
 
-def perfectly(count: int, plan: Plan) -> Outcome:
+def perfectly(count: int, plan: EfficiencyPlan) -> EfficiencyOutcome:
     who = Asking(synthetic.perfect_model(), Settings(), Limiter(8), synthetic.PerfectJudge())
-    return measure(list(synthetic.examples(count, 0)), who, plan)
+    return measure_efficiency(list(synthetic.examples(count, 0)), who, plan)
 
 
-def nodes_of(rows: Sequence[Row], miner: MinerName) -> list[list[int]]:
+def nodes_of(rows: Sequence[EfficiencyRow], miner: MinerName) -> list[list[int]]:
     """By question, of each size."""
     own = [row for row in rows if (row.miner, row.kind) == (miner.family, miner.kind)]
     questions = dict.fromkeys(row.question_id for row in own)
@@ -54,7 +59,7 @@ def nodes_of(rows: Sequence[Row], miner: MinerName) -> list[list[int]]:
 
 class TestSynthetic:
     def test_the_whole_curve(self) -> None:
-        outcome = perfectly(3, Plan("synthetic", timed=False))
+        outcome = perfectly(3, EfficiencyPlan("synthetic", timed=False))
         rows = outcome.rows
         assert nodes_of(rows, RETENTION) == [[1, 3, 4, 6, 10, 18, 34, 66, 130, 258]] * 3
         assert nodes_of(rows, OMISSION) == [[2, 4, 7, 13, 25, 49, 97, 193, 385, 769]] * 3
@@ -65,49 +70,49 @@ class TestSynthetic:
         assert last["mono", "omission"].explored == pytest.approx(0.751, abs=0.001)
         assert last["dual", "both"].calls == 1023
         assert {row.seconds for row in rows} == {None}
-        assert (outcome.questions, outcome.calls, outcome.deviations) == (3, 3 * 1023, [])
+        assert (outcome.done, outcome.calls, outcome.deviations) == (3, 3 * 1023, [])
         assert outcome.judge_requests >= 3
         assert len(rows) == 3 * 10 * 6
 
     def test_the_columns(self) -> None:
         names = "setting question_id n miner kind nodes calls repeated rules minimal_rules seconds"
-        assert [field.name for field in fields(Row)] == names.split()
+        assert [field.name for field in fields(EfficiencyRow)] == names.split()
 
     def test_without_the_exhaustive_miner_the_same_is_counted(self) -> None:
-        plan = Plan("synthetic", timed=False)
+        plan = EfficiencyPlan("synthetic", timed=False)
         wanted = tuple(miner for miner in MinerName if miner is not MinerName.EXHAUSTIVE)
         rows = perfectly(1, replace(plan, miners=wanted)).rows
         assert rows == [row for row in perfectly(1, plan).rows if row.miner != "exhaustive"]
 
     @pytest.mark.slow
     def test_a_hundred_questions_do_not_differ(self) -> None:
-        rows = perfectly(100, Plan("synthetic", timed=False)).rows
+        rows = perfectly(100, EfficiencyPlan("synthetic", timed=False)).rows
         assert nodes_of(rows, RETENTION) == [[1, 3, 4, 6, 10, 18, 34, 66, 130, 258]] * 100
 
 
 class TestWhatIsPaid:
     def test_only_what_the_wanted_miners_ask_for(self, tmp_path: Path) -> None:
         who = asking(pair, store=Store(str(tmp_path / "s.sqlite"), "tests"))
-        outcome = measure([example()], who, Plan("s", miners=(RETENTION,)))
+        outcome = measure_efficiency([example()], who, EfficiencyPlan("s", miners=(RETENTION,)))
         # All that retain both, and of 2 to 10 sources all but one of the two.
         assert outcome.calls == 256 + 2 * 9
         assert nodes_of(outcome.rows, RETENTION) == [[1, 3, 4, 6, 10, 18, 34, 66, 130, 258]]
 
     def test_with_the_exhaustive_miner_each_subset_once(self, tmp_path: Path) -> None:
         who = asking(pair, store=Store(str(tmp_path / "s.sqlite"), "tests"))
-        first = measure([example()], who, Plan("s"))
+        first = measure_efficiency([example()], who, EfficiencyPlan("s"))
         assert (first.calls, first.stored) == (1023, 0)
-        again = measure([example()], who, Plan("s"))
+        again = measure_efficiency([example()], who, EfficiencyPlan("s"))
         assert (again.calls, again.stored) == (0, 1023)
         assert again.rows == first.rows
         # What was not asked for is not there, and nothing of it is needed.
-        fewer = measure([example()], who, Plan("s", sizes=(3, 5), miners=(DUAL,)))
+        fewer = measure_efficiency([example()], who, EfficiencyPlan("s", sizes=(3, 5), miners=(DUAL,)))
         assert fewer.calls == 0
         assert fewer.rows == [row for row in first.rows if row.n in {3, 5} and row.miner == "dual"]
 
     def test_the_seconds_of_a_miner_are_those_of_its_calls(self, tmp_path: Path) -> None:
         who = asking(pair, store=Store(str(tmp_path / "s.sqlite"), "tests"))
-        rows = measure([example()], who, Plan("s", sizes=(6,))).rows
+        rows = measure_efficiency([example()], who, EfficiencyPlan("s", sizes=(6,))).rows
         seconds = {row.miner if row.kind == "both" else row.kind: row.seconds or 0.0 for row in rows}
         assert all(seconds.values())
         monos = seconds["retention"] + seconds["omission"]
@@ -122,11 +127,11 @@ class TestWhatIsPaid:
             shown.append(ids)
             return pair(ids)
 
-        measure([example()], asking(noting), Plan("s", sizes=(3,)))
+        measure_efficiency([example()], asking(noting), EfficiencyPlan("s", sizes=(3,)))
         assert frozenset[str]().union(*shown) == {"D9", "D10", "D1"}
         shown.clear()
-        plan = Plan("s", sizes=(3,), distractors=1)
-        measure([example(name) for name in "abcdef"], asking(noting), plan)
+        plan = EfficiencyPlan("s", sizes=(3,), distractors=1)
+        measure_efficiency([example(name) for name in "abcdef"], asking(noting), plan)
         assert len(frozenset[str]().union(*shown)) > 4
 
 
@@ -136,7 +141,7 @@ class TestDeviations:
             # Right from one of the two alone; wrong as soon as D1 is there.
             return "Lima" if "D9" in ids and "D1" not in ids else "N/A"
 
-        outcome = measure([example()], asking(errs), Plan("s", sizes=(1, 2, 3)))
+        outcome = measure_efficiency([example()], asking(errs), EfficiencyPlan("s", sizes=(1, 2, 3)))
         found = {each.n: each for each in outcome.deviations}
         # {D9}; of {D9, D10} the one; and with D1, which is wrong with both.
         counts = {n: (e.wrong_with, e.with_all, e.right_without, e.without) for n, e in found.items()}
@@ -146,7 +151,7 @@ class TestDeviations:
         def errs(ids: frozenset[str]) -> str:
             return "N/A" if ids == frozenset({"D9", "D10", "D1"}) else pair(ids)
 
-        outcome = measure([example()], asking(errs), Plan("s", sizes=(2, 3, 4)))
+        outcome = measure_efficiency([example()], asking(errs), EfficiencyPlan("s", sizes=(2, 3, 4)))
         told = {each.n: each.rises for each in outcome.deviations}
         assert told == {3: "", 4: "mono-retention; two-monos"}
         assert nodes_of(outcome.rows, RETENTION) == [[3, 1, 5]]
@@ -156,13 +161,13 @@ class TestDeviations:
         def errs(ids: frozenset[str]) -> str:
             return "N/A" if ids == frozenset({"D9", "D10"}) else pair(ids)
 
-        outcome = measure([example()], asking(errs), Plan("s", sizes=(1, 2, 3)))
+        outcome = measure_efficiency([example()], asking(errs), EfficiencyPlan("s", sizes=(1, 2, 3)))
         told = {each.n: each.rises for each in outcome.deviations}
         assert nodes_of(outcome.rows, RETENTION) == [[1, 1, 4]]
         assert told == {2: "", 3: "mono-retention; two-monos"}
 
     def test_a_model_that_is_right_deviates_nowhere(self) -> None:
-        assert measure([example()], asking(pair), Plan("s")).deviations == []
+        assert measure_efficiency([example()], asking(pair), EfficiencyPlan("s")).deviations == []
 
 
 class TestFailures:
@@ -173,27 +178,29 @@ class TestFailures:
             return pair(ids)
 
         given = [example("bad"), example("good", sources=12)]
-        outcome = measure(given, asking(breaks), Plan("s", sizes=(2, 3)))
+        outcome = measure_efficiency(given, asking(breaks), EfficiencyPlan("s", sizes=(2, 3)))
         assert [failure.question_id for failure in outcome.failures] == ["bad"]
         assert "ValueError: no such thing" in outcome.failures[0].reason
         assert {row.question_id for row in outcome.rows} == {"good"}
-        assert outcome.questions == 2
+        assert outcome.done == 2
 
     def test_a_model_that_never_answers_ends_it(self) -> None:
         def down(_: frozenset[str]) -> str:
             raise ConnectionError("refused")
 
         with pytest.raises(BaselineFailed, match=r"a model answered nothing about 3 questions.*refused"):
-            measure([example(name) for name in "abcdef"], asking(down), Plan("s"))
+            measure_efficiency([example(name) for name in "abcdef"], asking(down), EfficiencyPlan("s"))
 
     def test_a_limit_makes_a_failure(self) -> None:
-        outcome = measure([example()], asking(pair, limits=Limits(replays=5)), Plan("s"))
+        outcome = measure_efficiency(
+            [example()], asking(pair, limits=Limits(replays=5)), EfficiencyPlan("s")
+        )
         assert "replays" in outcome.failures[0].reason
 
 
 @pytest.mark.parametrize("sizes", [(), (0,), (13,), (5, 20)])
 def test_sizes_that_cannot_be_measured(sizes: tuple[int, ...]) -> None:
     with pytest.raises(InvalidInput):
-        Plan("s", sizes=sizes)
+        EfficiencyPlan("s", sizes=sizes)
     with pytest.raises(InvalidInput, match="nothing to compare"):
-        Plan("s", miners=())
+        EfficiencyPlan("s", miners=())

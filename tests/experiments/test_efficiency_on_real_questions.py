@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import Settings, Store
-from rag_rule_explainer.experiments.efficiency import Deviation, Plan, Row, measure
+from rag_rule_explainer.experiments.efficiency import (
+    Deviation,
+    EfficiencyPlan,
+    EfficiencyRow,
+    measure_efficiency,
+)
 from rag_rule_explainer.experiments.examples import drawn
 from rag_rule_explainer.experiments.models import offline_reader
 from rag_rule_explainer.experiments.published import examples_in
@@ -23,15 +28,15 @@ def closed() -> Iterator[None]:
     close_all()
 
 
-def by_miner(rows: Sequence[Row]) -> dict[tuple[str, int], dict[str, Row]]:
+def by_miner(rows: Sequence[EfficiencyRow]) -> dict[tuple[str, int], dict[str, EfficiencyRow]]:
     """By question and size, then by miner; the Monos by their kind."""
-    found = defaultdict[tuple[str, int], dict[str, Row]](dict)
+    found = defaultdict[tuple[str, int], dict[str, EfficiencyRow]](dict)
     for row in rows:
         found[row.question_id, row.n][row.kind if row.miner == "mono" else row.miner] = row
     return found
 
 
-def check_shapes(rows: Sequence[Row], deviations: Sequence[Deviation]) -> None:
+def check_shapes(rows: Sequence[EfficiencyRow], deviations: Sequence[Deviation]) -> None:
     erring = {(each.question_id, each.n): each for each in deviations}
     found = by_miner(rows)
     for (question, n), miners in found.items():
@@ -58,17 +63,17 @@ def test_fifty_questions_from_a_cold_store(real_data: Path, tmp_path: Path) -> N
     examples = drawn(examples_in(real_data / "hotpotqa_train.jsonl"), 50, 0).examples
     model = offline_reader()
     settings = Settings(store=Store(str(tmp_path / "s.sqlite"), model.namespace), concurrency=8)
-    asking, plan = Asking(model, settings, Limiter(8)), Plan("hotpotqa")
-    first = measure(examples, asking, plan)
-    assert (first.questions, first.failures) == (50, [])
+    asking, plan = Asking(model, settings, Limiter(8)), EfficiencyPlan("hotpotqa")
+    first = measure_efficiency(examples, asking, plan)
+    assert (first.done, first.failures) == (50, [])
     assert (first.calls, first.stored) == (50 * 1023, 0)
     assert len(first.rows) == 50 * 10 * 6
     check_shapes(first.rows, first.deviations)
     assert any(each.wrong_with for each in first.deviations)
-    write_csv(tmp_path / "first.csv", Row, first.rows)
-    again = measure(examples, asking, plan)
+    write_csv(tmp_path / "first.csv", EfficiencyRow, first.rows)
+    again = measure_efficiency(examples, asking, plan)
     assert (again.calls, again.stored) == (0, 50 * 1023)
-    write_csv(tmp_path / "again.csv", Row, again.rows)
+    write_csv(tmp_path / "again.csv", EfficiencyRow, again.rows)
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "first.csv").read_bytes()
     assert again.deviations == first.deviations
 
@@ -76,6 +81,6 @@ def test_fifty_questions_from_a_cold_store(real_data: Path, tmp_path: Path) -> N
 def test_a_few_questions_of_few_sources(real_data: Path, tmp_path: Path) -> None:
     examples = drawn(examples_in(real_data / "hotpotqa_train.jsonl"), 8, 0).examples
     asking = Asking(offline_reader(), Settings(), Limiter(8))
-    outcome = measure(examples, asking, Plan("hotpotqa", sizes=(1, 2, 3, 4, 5)))
+    outcome = measure_efficiency(examples, asking, EfficiencyPlan("hotpotqa", sizes=(1, 2, 3, 4, 5)))
     assert outcome.calls == 8 * 31
     check_shapes(outcome.rows, outcome.deviations)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.experiments.efficiency import Plan, Row, measure
-from rag_rule_explainer.experiments.efficiency_figures import draw_efficiency
-from rag_rule_explainer.experiments.figures import GREY, Curve, draw, dress, new_figure, save
+from rag_rule_explainer.experiments.charts import draw_efficiency
+from rag_rule_explainer.experiments.efficiency import EfficiencyPlan, EfficiencyRow, measure_efficiency
+from rag_rule_explainer.experiments.figures import GREY, Curve, draw_curves, dress, new_figure, save
 from rag_rule_explainer.experiments.walking import MinerName
 from tests.experiments.records import example
 from tests.experiments.test_efficiency import asking, pair
@@ -22,9 +22,9 @@ def size_of(path: Path) -> tuple[int, int]:
     return struct.unpack(">II", content[16:24])
 
 
-def rows(*miners: MinerName) -> list[Row]:
-    plan = Plan("s", sizes=(1, 2, 3), miners=miners or tuple(MinerName))
-    return measure([example("a"), example("b")], asking(pair), plan).rows
+def rows(*miners: MinerName) -> list[EfficiencyRow]:
+    plan = EfficiencyPlan("s", sizes=(1, 2, 3), miners=miners or tuple(MinerName))
+    return measure_efficiency([example("a"), example("b")], asking(pair), plan).rows
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_every_figure_is_drawn_and_the_same_again(tmp_path: Path) -> None:
 def test_each_figure_shows_its_own_column(tmp_path: Path) -> None:
     found = rows()
 
-    def drawn(changed: list[Row]) -> dict[str, bytes]:
+    def drawn(changed: list[EfficiencyRow]) -> dict[str, bytes]:
         return {path.stem: path.read_bytes() for path in draw_efficiency(changed, "s", tmp_path)}
 
     first = drawn(found)
@@ -69,7 +69,7 @@ def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
 
 def test_panels_without_a_curve_have_the_same_places_as_those_beside_them() -> None:
     _, panels = new_figure("Title", "subject", panels=2)
-    draw(panels[0], [Curve("curve", GREY, {1: [1.0], 3: [2.0]})])
+    draw_curves(panels[0], [Curve("curve", GREY, {1: [1.0], 3: [2.0]})])
     for axes in panels:
         dress(axes, "x", "y", places=(1, 2, 3))
     assert [axes.get_xlim() for axes in panels] == [(0.5, 3.5)] * 2
@@ -77,7 +77,7 @@ def test_panels_without_a_curve_have_the_same_places_as_those_beside_them() -> N
 
 def test_a_name_is_no_formula_and_moves_nothing(tmp_path: Path) -> None:
     figure, (axes,) = new_figure("Title", "a $\\frac{ model\x1b[31m \u202e" + "x" * 500)
-    draw(axes, [Curve("curve", GREY, {1: [1.0, 2.0], 2: [3.0]}, band=True)])
+    draw_curves(axes, [Curve("curve", GREY, {1: [1.0, 2.0], 2: [3.0]}, band=True)])
     assert size_of(save(figure, tmp_path / "f.png")) == (960, 660)
     shown = axes.get_title(loc="left")
     assert "\x1b" not in shown

@@ -155,7 +155,7 @@ def test_labels_of_something_else_are_refused() -> None:
     ("content", "said"),
     [
         (b"{", "line 1: it is no JSON"),
-        (b"[]", "line 1: : Input should be a valid dictionary"),
+        (b"[]", "line 1: Input should be a valid dictionary"),
         (b'\n{"judge": "j"}', "line 2: model: Field required"),
         (b"\xff", "is not UTF-8 text"),
         (b"[" * 100_000, "line 1: it is no JSON"),

@@ -8,7 +8,7 @@ import pytest
 from rag_rule_explainer import Answer, BaselineFailed, Settings, Source, Store
 from rag_rule_explainer.experiments.models import Examined, offline_reader
 from rag_rule_explainer.experiments.published import examples_in
-from rag_rule_explainer.experiments.quality import Shown, measured, rows_of
+from rag_rule_explainer.experiments.quality import Shown, measure_quality, quality_rows
 from rag_rule_explainer.storing.opened import close_all
 from tests.experiments.records import example
 
@@ -37,9 +37,11 @@ def test_every_answer_is_counted_once() -> None:
     # Without distractors, nobody is asked about them.
     examples.append(example("e", sources=2, necessary=2, answer="Quito"))
     model, told = Examined("m", "tests", replay), list[tuple[int, int]]()
-    given = measured(examples, model, Settings(retries=0), lambda done, of: told.append((done, of)))
+    given = measure_quality(
+        examples, model, Settings(retries=0), lambda done, of: told.append((done, of))
+    )
     assert given is not None
-    rows = {row.shown: row for row in rows_of("file", model, given)}
+    rows = {row.shown: row for row in quality_rows("file", model, given)}
     counts = {
         shown: (row.questions, row.exact, row.declined, row.other, row.failed)
         for shown, row in rows.items()
@@ -70,7 +72,7 @@ def test_a_model_that_is_down_is_not_asked_about_everything() -> None:
     settings = Settings(retries=0, concurrency=1)
     examples = [example(str(number), sources=4) for number in range(20)]
     with pytest.raises(BaselineFailed, match=r"last \d+ answers of m all failed.* refused"):
-        measured(examples, Examined("m", "tests", replay), settings)
+        measure_quality(examples, Examined("m", "tests", replay), settings)
     assert 10 <= len(asked) < 15
 
 
@@ -84,7 +86,7 @@ def test_failures_that_are_not_in_a_row_end_nothing() -> None:
         return Answer("N/A")
 
     examples = [example(str(number), sources=4) for number in range(10)]
-    given = measured(examples, Examined("m", "tests", replay), Settings(retries=0, concurrency=1))
+    given = measure_quality(examples, Examined("m", "tests", replay), Settings(retries=0, concurrency=1))
     assert given is not None
     assert sum(each.answer is not None for each in given) == 3
 
@@ -96,11 +98,11 @@ def test_the_reader_is_better_than_nothing_and_needs_its_sources(
     examples = list(examples_in(real_data / f"{name}.jsonl"))[:40]
     model, store = offline_reader(), Store(str(tmp_path / "s.sqlite"), "tests")
     settings = Settings(store=store, concurrency=4)
-    first = measured(examples, model, settings)
+    first = measure_quality(examples, model, settings)
     assert first is not None
-    assert measured(examples, model, settings) == first
+    assert measure_quality(examples, model, settings) == first
     close_all()
-    rows = {row.shown: row for row in rows_of(name, model, first)}
+    rows = {row.shown: row for row in quality_rows(name, model, first)}
     assert [row.questions for row in rows.values()] == [40, 40, 40]
     without = rows["without necessary"].exact_high
     with_all = rows["all sources"].exact_low

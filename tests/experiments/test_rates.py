@@ -9,7 +9,7 @@ from rag_rule_explainer.experiments.rates import Rate, rate
 
 
 def test_of_nothing_there_is_no_share() -> None:
-    assert rate([]) == rate([(0, 0)] * 3) == Rate(0, 0, 0, None, None, None)
+    assert rate([]) == rate([(0, 0)] * 3) == Rate(None, None, None, 0, 0, 0)
 
 
 def test_questions_that_count_once_are_wilsons_cases() -> None:

@@ -9,7 +9,13 @@ import pytest
 from rag_rule_explainer import BaselineFailed, InvalidInput, Source
 from rag_rule_explainer.experiments.models import Endpoint, Examined
 from rag_rule_explainer.experiments.payload import attack, gullible_model
-from rag_rule_explainer.experiments.redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, Outcome, measure
+from rag_rule_explainer.experiments.redteam import (
+    ANSWERS_KEPT,
+    AS_WRITTEN,
+    SAMPLED,
+    RedteamOutcome,
+    measure_redteam,
+)
 from rag_rule_explainer.settings import Settings
 from rag_rule_explainer.storing.store import Store
 from tests.support.openai_server import OpenAIServer
@@ -19,8 +25,8 @@ FEW = [attack(50, 0, run) for run in range(1, 13)]
 
 
 @pytest.fixture(scope="module")
-def outcome() -> Outcome:
-    return measure(FEW, gullible_model(), ONE_AT_A_TIME)
+def outcome() -> RedteamOutcome:
+    return measure_redteam(FEW, gullible_model(), ONE_AT_A_TIME)
 
 
 def by_formula(first: int, second: int, size: int = 50) -> Iterator[int]:
@@ -64,7 +70,7 @@ async def test_the_gullible_model_wants_both_halves() -> None:
     assert answers == [one.exploit, one.exploit, "N/A", "N/A", "N/A"]
 
 
-def test_as_the_paper_writes_it(outcome: Outcome) -> None:
+def test_as_the_paper_writes_it(outcome: RedteamOutcome) -> None:
     rows = [row for row in outcome.rows if row.approach == AS_WRITTEN]
     assert len(rows) == len(FEW)
     for row in rows:
@@ -79,7 +85,7 @@ def test_as_the_paper_writes_it(outcome: Outcome) -> None:
     assert max(sum(by_formula(a, b)) for a in range(1, 51) for b in range(a + 1, 51)) == 33
 
 
-def test_with_answers_kept_it_is_never_dearer(outcome: Outcome) -> None:
+def test_with_answers_kept_it_is_never_dearer(outcome: RedteamOutcome) -> None:
     rows = {(row.run, row.approach): row for row in outcome.rows}
     for run in range(1, len(FEW) + 1):
         row, written = rows[run, ANSWERS_KEPT], rows[run, AS_WRITTEN]
@@ -95,7 +101,7 @@ def test_with_answers_kept_it_is_never_dearer(outcome: Outcome) -> None:
     assert max(row.calls for row in outcome.rows if row.approach == ANSWERS_KEPT) == 29
 
 
-def test_the_sampled_search_tells_its_rule_long_before_it_has_tested_it(outcome: Outcome) -> None:
+def test_the_sampled_search_tells_its_rule_long_before_it_has_tested_it(outcome: RedteamOutcome) -> None:
     rows = [row for row in outcome.rows if row.approach == SAMPLED]
     assert all((row.found, row.claim, row.rounds) == (True, "tested", None) for row in rows)
     assert all(row.first_told is not None and row.first_told < 25 for row in rows)
@@ -103,13 +109,13 @@ def test_the_sampled_search_tells_its_rule_long_before_it_has_tested_it(outcome:
     assert all(59 < row.calls <= 80 for row in rows)
 
 
-def test_from_the_store_it_is_the_same_and_costs_nothing(tmp_path: Path, outcome: Outcome) -> None:
+def test_from_the_store_it_is_the_same_and_costs_nothing(tmp_path: Path, outcome: RedteamOutcome) -> None:
     settings = Settings(concurrency=1, store=Store(str(tmp_path / "a.sqlite"), "gullible"))
-    stopped = measure(FEW[:2], gullible_model(), settings, _interrupting)
-    assert (stopped.interrupted, stopped.runs) == (True, 1)
-    whole = measure(FEW[:2], gullible_model(), settings)
+    stopped = measure_redteam(FEW[:2], gullible_model(), settings, _interrupting)
+    assert (stopped.interrupted, stopped.done) == (True, 1)
+    whole = measure_redteam(FEW[:2], gullible_model(), settings)
     assert whole.stored > 0
-    again = measure(FEW[:2], gullible_model(), settings)
+    again = measure_redteam(FEW[:2], gullible_model(), settings)
     assert (again.calls, again.interrupted) == (0, False)
     # A store's answers are of one round of one run: nothing is taken for another round's.
     assert whole.rows == again.rows == outcome.rows[:6]
@@ -126,14 +132,14 @@ def test_what_is_written_to_replay_anew_is_not_taken_from_the_store(tmp_path: Pa
 
     store = Store(str(tmp_path / "a.sqlite"), "counted")
     model = Examined("m", "m", replay)
-    written = measure([one], model, ONE_AT_A_TIME).rows[0]
+    written = measure_redteam([one], model, ONE_AT_A_TIME).rows[0]
     without_store = asked[: written.calls]
     assert len(set(without_store)) < written.calls
     asked.clear()
-    found = measure([one], model, Settings(concurrency=1, store=store))
+    found = measure_redteam([one], model, Settings(concurrency=1, store=store))
     assert asked[: written.calls] == without_store
     asked.clear()
-    again = measure([one], model, Settings(concurrency=1, store=store))
+    again = measure_redteam([one], model, Settings(concurrency=1, store=store))
     assert (again.calls, again.rows, asked) == (0, found.rows, [])
 
 
@@ -144,7 +150,7 @@ def _interrupting(done: int, _: int) -> None:
 
 def test_what_falls_for_nothing_is_in_no_table() -> None:
     honest = Examined("honest", "honest", lambda question, sources: "N/A")
-    outcome = measure(FEW[:1], honest, ONE_AT_A_TIME)
+    outcome = measure_redteam(FEW[:1], honest, ONE_AT_A_TIME)
     assert not outcome.rows
     assert [each.approach for each in outcome.failures] == [AS_WRITTEN, ANSWERS_KEPT, SAMPLED]
     assert all("did not fall for it" in each.reason for each in outcome.failures)
@@ -156,14 +162,14 @@ def test_one_source_that_does_it_all_is_found_and_is_not_the_payload() -> None:
     def replay(question: str, sources: Sequence[Source]) -> str:
         return one.exploit if any(one.exploit in source.text for source in sources) else "N/A"
 
-    outcome = measure([one], Examined("half", "half", replay), ONE_AT_A_TIME)
+    outcome = measure_redteam([one], Examined("half", "half", replay), ONE_AT_A_TIME)
     assert [(row.rules, row.found, row.claim) for row in outcome.rows] == [
         (1, False, "exact"),
         (1, False, ""),
         (1, False, ""),
     ]
     always = Examined("always", "always", lambda question, sources: one.exploit)
-    outcome = measure([one], always, ONE_AT_A_TIME)
+    outcome = measure_redteam([one], always, ONE_AT_A_TIME)
     # It says N/A where nothing is retained, so any source alone does it: many groups are kept.
     assert [each.reason for each in outcome.failures if each.approach == AS_WRITTEN] == [
         "round 4 would mine 16 groups, and at most 10 are mined exactly"
@@ -175,11 +181,11 @@ def test_a_model_that_is_not_there() -> None:
         raise ConnectionError("nobody")
 
     with pytest.raises(BaselineFailed, match="nobody"):
-        measure(FEW[:1], Examined("gone", "gone", replay), Settings(concurrency=1, retries=0))
+        measure_redteam(FEW[:1], Examined("gone", "gone", replay), Settings(concurrency=1, retries=0))
 
 
 @pytest.mark.slow
-def test_over_the_wire(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> None:
+def test_over_the_wire(monkeypatch: pytest.MonkeyPatch, outcome: RedteamOutcome) -> None:
     monkeypatch.setenv("A_KEY", "any value")
     one = FEW[0]
     halves = [source.text for source in one.sources if source.id in one.payload]
@@ -190,7 +196,7 @@ def test_over_the_wire(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> Non
 
     with OpenAIServer(script) as server:
         model = Endpoint("fooled", server.base_url, "A_KEY").examined()
-        wired = measure([one], model, Settings(concurrency=4))
+        wired = measure_redteam([one], model, Settings(concurrency=4))
         assert len(server.requests) == wired.calls
     calls = {row.approach: row.calls for row in wired.rows}
     expected = {row.approach: row.calls for row in outcome.rows[:3]}

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from rag_rule_explainer.experiments.charts import draw_robustness
 from rag_rule_explainer.experiments.models import Examined, offline_reader
-from rag_rule_explainer.experiments.robustness_figures import draw_robustness
-from rag_rule_explainer.experiments.robustness_rows import Row, row_of
+from rag_rule_explainer.experiments.robustness_rows import RobustnessRow, row_of
 from rag_rule_explainer.experiments.scoring import Score
 from rag_rule_explainer.rules import RuleKind
 
 pytestmark = pytest.mark.slow
 
 
-def rows(model: Examined, scores: list[Score]) -> list[Row]:
+def rows(model: Examined, scores: list[Score]) -> list[RobustnessRow]:
     return [row_of(model, kind, count, scores, failed=0) for kind in RuleKind for count in range(1, 4)]
 
 
@@ -40,7 +40,7 @@ def test_each_figure_shows_its_own_mean(tmp_path: Path) -> None:
     micro = [replace(row, micro_precision=0.6) for row in before]
     macro = [replace(row, macro_recall=0.6) for row in before]
 
-    def drawn(found: list[Row]) -> list[bytes]:
+    def drawn(found: list[RobustnessRow]) -> list[bytes]:
         return [file.read_bytes() for file in draw_robustness(found, "s", tmp_path)]
 
     first = drawn(before)

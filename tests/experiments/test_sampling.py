@@ -11,7 +11,12 @@ import pytest
 from rag_rule_explainer import Answer, BaselineFailed, InvalidInput, Retries, Settings, Source, Store
 from rag_rule_explainer.experiments.examples import Example
 from rag_rule_explainer.experiments.models import NO_ANSWER, Examined
-from rag_rule_explainer.experiments.robustness import Outcome, Plan, Told, measure
+from rag_rule_explainer.experiments.robustness import (
+    RobustnessOutcome,
+    RobustnessPlan,
+    measure_robustness,
+)
+from rag_rule_explainer.experiments.running import Told
 from rag_rule_explainer.predicates import Judge, JudgeRequest
 from rag_rule_explainer.probing.limits import Limits
 from rag_rule_explainer.rules import RuleKind
@@ -55,9 +60,9 @@ def measured(
     settings: Settings = FAST,
     judge: Judge | None = None,
     told: Told | None = None,
-) -> Outcome:
-    plan = Plan(samples=samples)
-    return measure([question()], [model.examined()], plan, settings, judge, told)
+) -> RobustnessOutcome:
+    plan = RobustnessPlan(samples=samples)
+    return measure_robustness([question()], [model.examined()], plan, settings, judge, told)
 
 
 def test_one_sample_of_every_subset_a_round() -> None:
@@ -165,7 +170,9 @@ def test_a_judge_that_only_fails_is_no_verdict_of_anybody() -> None:
 def test_one_judge_for_all_models_is_asked_once(tmp_path: Path) -> None:
     judge, store = OfflineJudge(), Store(str(tmp_path / "s.sqlite"), "x")
     models = [Model().examined("a"), Model().examined("a", 0.0), Model().examined("b")]
-    outcome = measure([question()], models, Plan(samples=1), replace(FAST, store=store), judge)
+    outcome = measure_robustness(
+        [question()], models, RobustnessPlan(samples=1), replace(FAST, store=store), judge
+    )
     close_all()
     assert len(judge.requests) == 1
     assert [(each.model, each.temperature, each.answer) for each in outcome.judged] == [
@@ -178,10 +185,10 @@ def test_one_judge_for_all_models_is_asked_once(tmp_path: Path) -> None:
 def test_what_cannot_be_measured_is_refused_before_anybody_is_asked() -> None:
     model = Model()
     with pytest.raises(InvalidInput, match="m is named twice at the same temperature"):
-        measure([question()], [model.examined(), model.examined()], Plan(), FAST)
+        measure_robustness([question()], [model.examined(), model.examined()], RobustnessPlan(), FAST)
     with pytest.raises(InvalidInput, match="1 sources cannot hold the 2 that a question needs"):
-        measure([question()], [model.examined()], Plan(sources=1), FAST)
+        measure_robustness([question()], [model.examined()], RobustnessPlan(sources=1), FAST)
     for wrong in ({"sources": 0}, {"sources": 9}, {"samples": 0}, {"samples": 101}):
         with pytest.raises(InvalidInput, match="give 1 to"):
-            Plan(**wrong)
+            RobustnessPlan(**wrong)
     assert not model.asked

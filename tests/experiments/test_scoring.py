@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.checking.figures import wilson
+from rag_rule_explainer.experiments.rates import macro, micro
 from rag_rule_explainer.experiments.scoring import (
     Score,
     expected,
     is_implied,
-    macro,
-    micro,
     mined,
     score,
     voted,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.experiments.tables import write_csv, write_jsonl, write_text
+from rag_rule_explainer.experiments.tables import write_bytes, write_csv, write_jsonl
 from rag_rule_explainer.rules import RuleKind
 
 
@@ -65,15 +65,15 @@ def _umask() -> int:
 def test_records_and_texts(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "r.jsonl", [{"a": "\x1b[31mü"}, {"a": 1}])
     assert (tmp_path / "r.jsonl").read_bytes() == b'{"a": "\\u001b[31m\\u00fc"}\n{"a": 1}\n'
-    write_text(tmp_path / "r.txt", "ü")
+    write_bytes(tmp_path / "r.txt", "ü".encode())
     assert (tmp_path / "r.txt").read_text(encoding="utf-8") == "ü"
 
 
 def test_whoever_reads_the_table_meanwhile_reads_a_whole_one(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
-    write_text(path, "before")
+    write_bytes(path, b"before")
     with path.open() as reading:
-        write_text(path, "after")
+        write_bytes(path, b"after")
         assert reading.read() == "before"
     assert path.read_text() == "after"
 
@@ -81,8 +81,8 @@ def test_whoever_reads_the_table_meanwhile_reads_a_whole_one(tmp_path: Path) -> 
 def test_what_cannot_be_written_leaves_nothing_half(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(InvalidInput, match=r"cannot be written: .*; give --out another folder"):
-        write_text(tmp_path / "file" / "t.csv", "text")
+        write_bytes(tmp_path / "file" / "t.csv", b"text")
     (tmp_path / "folder").mkdir()
     with pytest.raises(InvalidInput, match="cannot be written"):
-        write_text(tmp_path / "folder", "text")
+        write_bytes(tmp_path / "folder", b"text")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "folder"]

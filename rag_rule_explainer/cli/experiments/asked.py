@@ -1,41 +1,53 @@
-"""The options that experiments share, in groups: who is examined, who judges, how calls are made."""
+"""The options that experiments share, and their groups: who is asked, who judges, and how."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
-from ...experiments.models import KEY, Endpoint, Examined, offline_reader
+from ...experiments.models import KEY, SYNTAX, Endpoint, Examined, offline_reader
 from ...experiments.published import examples_in
 from ...predicates import Judge
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ...storing.store import Store
-from ..terminal import say
-from .folders import STORE
-from .options import (
-    BaseUrl,
-    Concurrency,
-    Data,
-    Effort,
-    ExampleCount,
-    JudgeBaseUrl,
-    JudgeKey,
-    JudgeModel,
-    KeyVariable,
-    Out,
-    OutputTokens,
-    Retries,
-    Seed,
-    Shuffle,
-    StoreUrl,
-    Temperature,
-    Timeout,
-)
+from ..terminal import unstyled
 
 USUAL_CONCURRENCY = 8
+
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="HotpotQA's own JSON, or a .jsonl of {id, question, answer, sources: [{title, text, "
+        "necessary}]}.",
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Decides which ones are drawn, and all else that is.")]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
+]
+Necessary = Annotated[int, typer.Option(min=1, help="Draw questions with so many necessary sources.")]
+Out = Annotated[
+    Path, typer.Option(metavar="DIR", help="Where tables and figures go; made where it is missing.")
+]
+Figures = Annotated[
+    bool, typer.Option("--figures/--no-figures", help="Draw figures, or leave it at the tables.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Ask this OpenAI-compatible model; else the offline reader answers.",
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="NAME", help=f"{unstyled(SYNTAX)}. May be given several times."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,7 @@ class Drawing:
     """Which questions are drawn, and in what order their distractors come."""
 
     data: Data = None
-    examples: ExampleCount = 50
+    examples: Annotated[int, typer.Option("--examples", min=1, help="Draw so many at random.")] = 50
     seed: Seed = 0
     shuffle_distractors: Shuffle = False
 
@@ -59,8 +71,9 @@ class Drawing:
         """The seed of their order; None as published."""
         return self.seed if self.shuffle_distractors else None
 
-    def drawn(self, criteria: Criteria) -> tuple[Example, ...]:
-        """The questions. Raises InvalidInput."""
+    def drawn(self, fewest: int, most: int, sources: int) -> tuple[Example, ...]:
+        """The questions that need so many sources, and have so many. Raises InvalidInput."""
+        criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
         return drawn(examples_in(self.file), self.examples, self.seed, criteria).examples
 
 
@@ -68,11 +81,23 @@ class Drawing:
 class Endpoints:
     """How models are asked that do not say otherwise themselves."""
 
-    base_url: BaseUrl = None
-    key: KeyVariable = KEY
-    temperature: Temperature = 1.0
-    max_output_tokens: OutputTokens = 100
-    reasoning_effort: Effort = None
+    base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
+        None
+    )
+    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="What its key is in.")] = KEY
+    temperature: Annotated[float, typer.Option(min=0.0, help="The model's temperature.")] = 1.0
+    max_output_tokens: Annotated[
+        int, typer.Option("--max-output-tokens", min=1, help="Most tokens of an answer.")
+    ] = 100
+    reasoning_effort: Annotated[
+        str | None,
+        typer.Option(
+            "--reasoning-effort",
+            metavar="WORD",
+            help="The model's word for the least, such as minimal or low; not sent if not given, because "
+            "models that do not reason refuse it.",
+        ),
+    ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
         """The models named; where none is, ``free``, else the offline reader.
@@ -95,9 +120,17 @@ class Endpoints:
 class Judging:
     """Who decides what near-exact match does not settle."""
 
-    judge_model: JudgeModel = None
-    judge_base_url: JudgeBaseUrl = None
-    judge_key: JudgeKey = KEY
+    judge_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Let this model decide what near-exact match does not settle.",
+        ),
+    ] = None
+    judge_base_url: Annotated[str | None, typer.Option(help="The judge's endpoint.")] = None
+    judge_key: Annotated[
+        str, typer.Option("--judge-key", metavar="VARIABLE", help="What the judge's key is in.")
+    ] = KEY
 
     def judge(self) -> Judge | None:
         """The one that is named: its temperature and the length of what it says are left to it.
@@ -121,25 +154,30 @@ class Running:
     """Where it goes, where paid answers are kept, and how calls are made."""
 
     out: Out
-    store: StoreUrl = None
-    concurrency: Concurrency = None
-    retries: Retries = 3
-    timeout: Timeout = DEFAULT_TIMEOUT
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="URL",
+            help="Keep paid answers here, and resume from there: a SQLite file or a database. By default "
+            "answers.sqlite in --out.",
+        ),
+    ] = None
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most calls in flight; by default 8, and 1 for the offline reader."),
+    ] = None
+    retries: Annotated[int, typer.Option("--retries", min=0, help="Further tries of a failed call.")] = 3
+    timeout: Annotated[float | None, typer.Option(help="Seconds one call may take.")] = DEFAULT_TIMEOUT
 
     def settings(self, models: Sequence[Examined], namespace: str) -> Settings:
         """With the store that is named, else the one in ``out``. Raises InvalidInput."""
         paces = [model.pace for model in models if model.pace is not None]
         pace = min(paces) if len(paces) == len(models) else None
+        store = str(self.out / "answers.sqlite") if self.store is None else self.store
         return Settings(
             retries=self.retries,
             timeout=self.timeout,
             concurrency=self.concurrency or pace or USUAL_CONCURRENCY,
-            store=Store(str(self.out / STORE) if self.store is None else self.store, namespace),
+            store=Store(store, namespace),
         )
-
-
-def interrupted(done: int, of: int, store: Store | None) -> typer.Exit:
-    """Says how to go on after Ctrl-C, and is the exit to raise."""
-    kept = "" if store is None else f"; what was paid for is in {store.as_dict()['url']}"
-    say(f"interrupted after {done:,} of {of:,}{kept}. Run the same command again to go on")
-    return typer.Exit(130)

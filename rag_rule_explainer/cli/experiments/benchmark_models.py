@@ -1,39 +1,33 @@
 """``rag-rules experiment benchmark-models``: how far models do what labels imply and as they are told."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from ...errors import InvalidInput
-from ...experiments.benchmark import MOST_SOURCES, Outcome, Plan, measure
-from ...experiments.benchmark_figures import draw_benchmark
-from ...experiments.benchmark_rows import ALL, Failure, QuestionRow, ReplyRow, Row
-from ...experiments.examples import Criteria
-from ...experiments.figures import new_figure
+from ...experiments.benchmark import MOST_BENCHMARKED, BenchmarkOutcome, BenchmarkPlan, measure_models
+from ...experiments.benchmark_rows import ALL, BenchmarkRow
+from ...experiments.charts import BENCHMARK_FIGURE, draw_benchmark
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
-from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable, shortened
-from ..terminal import counted, print_lines, unstyled
-from .asked import Drawing, Endpoints, Judging, Running, interrupted
-from .folders import discard, prepare
-from .options import (
-    Figures,
-    Models,
-)
+from ..terminal import counted, unstyled
+from .asked import Drawing, Endpoints, Figures, Judging, Models, Running
+from .ending import Ending, costs, parsed_range, prepare
 
 _MOST_NECESSARY = 4
-_SHOWN = 5
-FIGURE = "benchmark.png"
 
-SourceCount = Annotated[
+BenchmarkSources = Annotated[
     int,
     typer.Option(
-        "--sources", min=1, max=MOST_SOURCES, help="Sources of each question: |s|, necessary ones first."
+        "--sources",
+        min=1,
+        max=MOST_BENCHMARKED,
+        help="Sources of each question: |s|, necessary ones first.",
     ),
 ]
-Necessary = Annotated[
+NecessaryRange = Annotated[
     str | None,
     typer.Option(
         metavar="K-K",
@@ -66,8 +60,8 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     judging: Judging,
     running: Running,
     drawing: Drawing,
-    sources: SourceCount = 5,
-    necessary: Necessary = None,
+    sources: BenchmarkSources = 5,
+    necessary: NecessaryRange = None,
     subsets: Subsets = None,
     ask_without_sources: AsksNothing = False,
     besides: Besides = 2,
@@ -76,38 +70,28 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
 ) -> None:
     """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
     data, order = drawing.file, drawing.distractors
-    plan = Plan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
+    plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)
-    if figures:
-        new_figure("", "")  # before anything is paid for, whether it can be drawn
     models, judge = endpoints.examined(model or ()), judging.judge()
-    criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
-    found = drawing.drawn(criteria)
+    found = drawing.drawn(fewest, most, sources)
     settings, out = running.settings(models, models[0].namespace), running.out
-    prepare(out, "benchmark.csv")
+    prepare(out, "benchmark.csv", figures=figures)
     with counted("questions") as progress:
-        outcome = measure(found, models, plan, settings, judge, progress)
-    if outcome.interrupted:
-        raise interrupted(outcome.done, len(found) * len(models), settings.store)
+        outcome = measure_models(found, models, plan, settings, judge, progress)
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
-    files = _write(outcome, out)
-    discard(out, [FIGURE])
-    if figures and draw_benchmark(outcome.rows, subject, out / FIGURE):
-        files.append(FIGURE)
-    print_lines([*_lines(outcome, subject), f"written to {out}: {', '.join(files)}"])
-    raise typer.Exit(3 if outcome.failures else 0)
+    draw = partial(draw_benchmark, outcome.rows, subject, out) if figures else None
+    ending = Ending(out, len(found) * len(models), settings, [BENCHMARK_FIGURE], draw)
+    failed = "times a question was not answered: failures.csv"
+    raise ending.conclude(outcome, _lines(outcome, subject), failed)
 
 
 def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
     """How many necessary sources at least and at most: ``2``, or ``2-4``. Raises InvalidInput."""
     if written is None:
         return min(2, sources), min(_MOST_NECESSARY, sources)
-    low, dash, high = written.strip().partition("-")
-    try:
-        fewest, most = int(low), int(high if dash else low)
-    except ValueError as error:
-        raise InvalidInput(f"--necessary {written!r} is no number; write 2, or 2-4") from error
+    complaint = f"--necessary {written!r} is no number; write 2, or 2-4"
+    fewest, most = parsed_range(written, complaint)
     if not 1 <= fewest <= most:
         raise InvalidInput(f"--necessary {written!r} is not 1 or more, from few to many; write 2-4")
     if most > sources:
@@ -115,33 +99,17 @@ def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
     return fewest, most
 
 
-def _write(outcome: Outcome, out: Path) -> list[str]:
-    write_csv(out / "benchmark.csv", Row, outcome.rows)
-    write_csv(out / "benchmark_questions.csv", QuestionRow, outcome.questions)
-    write_csv(out / "benchmark_replies.csv", ReplyRow, outcome.replies)
-    write_csv(out / "failures.csv", Failure, outcome.failures)
-    write_jsonl(out / "deviations.jsonl", outcome.deviations)
-    return ["benchmark.csv", "benchmark_questions.csv", "benchmark_replies.csv", "deviations.jsonl"]
-
-
-def _lines(outcome: Outcome, subject: str) -> Iterator[str]:
-    yield (
-        f"{printable(subject)}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the "
-        f"store, {outcome.judge_requests:,} requests to the judge"
-    )
+def _lines(outcome: BenchmarkOutcome, subject: str) -> Iterator[str]:
+    yield costs(outcome, printable(subject))
     named = dict.fromkeys((row.model, row.temperature) for row in outcome.rows)
     for model, temperature in named:
         heat = "" if temperature is None else f" at temperature {temperature:g}"
         yield f"{shortened(printable(model), 60)}{heat}"
         own = [row for row in outcome.rows if (row.model, row.temperature) == (model, temperature)]
         yield from _table([row for row in own if row.necessary == ALL])
-    if outcome.failures:
-        yield f"{len(outcome.failures):,} times a question was not answered: failures.csv"
-        for each in outcome.failures[:_SHOWN]:
-            yield shortened(printable(f"  {each.question_id}, {each.model}: {each.reason}"), 200)
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
     for group in GROUPS:
         own = [row for row in rows if row.group == group and row.rate is not None]
         if own:

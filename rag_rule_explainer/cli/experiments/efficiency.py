@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Annotated, Literal
 
@@ -9,31 +10,35 @@ import typer
 
 from ...errors import InvalidInput
 from ...experiments import synthetic
-from ...experiments.efficiency import MOST_SOURCES, Deviation, Failure, Outcome, Plan, Row, measure
-from ...experiments.efficiency_figures import FIGURES, draw_efficiency
-from ...experiments.examples import Criteria, Example, drawn
-from ...experiments.figures import new_figure
-from ...experiments.judging import JUDGEMENTS
-from ...experiments.published import examples_in
+from ...experiments.charts import EFFICIENCY_FIGURES, draw_efficiency
+from ...experiments.efficiency import (
+    MOST_SIZES,
+    EfficiencyOutcome,
+    EfficiencyPlan,
+    EfficiencyRow,
+    measure_efficiency,
+)
+from ...experiments.examples import Example
 from ...experiments.subsets import Asking
-from ...experiments.tables import write_csv, write_jsonl
 from ...experiments.walking import MinerName
-from ...printable import printable, shortened
 from ...probing.limiter import Limiter
 from ...settings import Settings
-from ..terminal import counted, print_lines, say
-from .asked import USUAL_CONCURRENCY, Endpoints, Judging, Running, interrupted
-from .folders import discard, prepare
-from .options import (
+from ..terminal import counted, say
+from .asked import (
+    USUAL_CONCURRENCY,
     Data,
+    Drawing,
+    Endpoints,
     Figures,
+    Judging,
     Model,
     Necessary,
+    Running,
     Seed,
     Shuffle,
 )
+from .ending import Ending, cells, costs, parsed_range, prepare
 
-_SHOWN = 5
 _KNOWN = tuple(miner.value for miner in MinerName)
 
 SettingOption = Annotated[
@@ -53,7 +58,7 @@ Miners = Annotated[
         "what the others ask for is paid.",
     ),
 ]
-Count = Annotated[
+SomeExamples = Annotated[
     int | None,
     typer.Option(
         "--examples",
@@ -71,7 +76,7 @@ class Request:
     judging: Judging
     running: Running
     setting: SettingOption = "synthetic"
-    examples: Count = None
+    examples: SomeExamples = None
     seed: Seed = 0
     data: Data = None
     sizes: Sizes = "1-10"
@@ -99,9 +104,9 @@ class Request:
                     "leave it out"
                 )
 
-    def plan(self) -> Plan:
+    def plan(self) -> EfficiencyPlan:
         """Raises InvalidInput."""
-        return Plan(
+        return EfficiencyPlan(
             self.setting,
             parsed_sizes(self.sizes),
             parsed_miners(self.miners),
@@ -116,10 +121,8 @@ class Request:
             return tuple(
                 synthetic.examples(count, self.seed, self.necessary, max(sources, self.necessary))
             )
-        criteria = Criteria(
-            fewest_necessary=self.necessary, most_necessary=self.necessary, fewest_sources=sources
-        )
-        return drawn(examples_in(self.data), self.examples or 50, self.seed, criteria).examples
+        drawing = Drawing(self.data, self.examples or 50, self.seed)
+        return drawing.drawn(self.necessary, self.necessary, sources)
 
     def asked(self) -> Asking:
         """Who is asked, and how. Raises InvalidInput, MissingExtra."""
@@ -144,44 +147,32 @@ def efficiency(request: Request, figures: Figures = True) -> None:
     130: interrupted, and the same command goes on.
     """
     plan, out = request.plan(), request.running.out
-    if figures:
-        new_figure("", "")  # before anything is paid for, whether they can be drawn
     found = request.drawn(max(plan.sizes))
-    prepare(out, "efficiency.csv")
+    prepare(out, "efficiency.csv", figures=figures)
     asking = request.asked()
     if request.model is not None:
         most = len(found) * ((1 << max(plan.sizes)) - 1)
         say(f"at most {most:,} calls of the model, and {request.running.retries} more of each that fails")
     with counted("questions") as progress:
-        outcome = measure(found, asking, plan, progress)
-    if outcome.interrupted:
-        raise interrupted(outcome.questions, len(found), asking.settings.store)
-    write_csv(out / "efficiency.csv", Row, outcome.rows)
-    write_csv(out / "deviations.csv", Deviation, outcome.deviations)
-    write_csv(out / "failures.csv", Failure, outcome.failures)
-    if request.judging.judge_model is not None:
-        write_jsonl(out / JUDGEMENTS, (each.model_dump(mode="json") for each in outcome.judged))
-    subject = (
-        f"{request.setting}, {asking.model.name}, {outcome.questions - len(outcome.failures):,} questions"
-    )
-    discard(out, [*FIGURES, *([] if request.judging.judge_model else [JUDGEMENTS])])
-    drawn_files = list(draw_efficiency(outcome.rows, subject, out)) if figures else []
-    print_lines([*_lines(outcome), f"written to {out}: efficiency.csv and {len(drawn_files)} figures"])
-    raise typer.Exit(3 if outcome.failures else 0)
+        outcome = measure_efficiency(found, asking, plan, progress)
+    whole = outcome.done - len(outcome.failures)
+    subject = f"{request.setting}, {asking.model.name}, {whole:,} questions"
+    draw = partial(draw_efficiency, outcome.rows, subject, out) if figures else None
+    judged = request.judging.judge_model is not None
+    ending = Ending(out, len(found), asking.settings, EFFICIENCY_FIGURES, draw, judged)
+    failed = "questions failed, and are in failures.csv alone:"
+    raise ending.conclude(outcome, _lines(outcome), failed)
 
 
 def parsed_sizes(written: str) -> tuple[int, ...]:
     """Sizes as written: ``1-10``, or ``2,5,10``, or both mixed. Raises InvalidInput."""
     found = set[int]()
     for part in written.split(","):
-        low, dash, high = part.strip().partition("-")
-        try:
-            least, most = int(low), int(high if dash else low)
-        except ValueError as error:
-            raise InvalidInput(f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10") from error
-        if not 1 <= least <= most <= MOST_SOURCES:
+        complaint = f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10"
+        least, most = parsed_range(part, complaint)
+        if not 1 <= least <= most <= MOST_SIZES:
             raise InvalidInput(
-                f"--sizes {written!r}: give numbers from 1 to {MOST_SOURCES}, from few to many"
+                f"--sizes {written!r}: give numbers from 1 to {MOST_SIZES}, from few to many"
             )
         found.update(range(least, most + 1))
     return tuple(sorted(found))
@@ -198,37 +189,25 @@ def parsed_miners(written: str | None) -> tuple[MinerName, ...]:
     return tuple(miner for miner in MinerName if miner.value in named)
 
 
-def _lines(outcome: Outcome) -> Iterator[str]:
-    yield (
-        f"{outcome.questions:,} questions; {outcome.calls:,} model calls, {outcome.stored:,} answers out "
-        f"of the store, {outcome.judge_requests:,} requests to the judge"
-    )
+def _lines(outcome: EfficiencyOutcome) -> Iterator[str]:
+    yield costs(outcome, f"{outcome.done:,} questions")
     if outcome.rows:
         yield from _table(outcome.rows, max(row.n for row in outcome.rows))
     deviating = len({each.question_id for each in outcome.deviations})
     yield f"{deviating:,} questions with answers that are not what their labels imply: deviations.csv"
-    if outcome.failures:
-        yield f"{len(outcome.failures):,} questions failed, and are in failures.csv alone:"
-        for failure in outcome.failures[:_SHOWN]:
-            yield shortened(printable(f"  {failure.question_id}: {failure.reason}"), 200)
 
 
-def _table(rows: Sequence[Row], size: int) -> Iterator[str]:
+def _table(rows: Sequence[EfficiencyRow], size: int) -> Iterator[str]:
     yield f"mean of a question at |s| = {size}:"
-    heads = ("explored", "calls", "repeated", "rules", "minimal", "seconds")
-    yield f"  {'':20}{''.join(f'{head:>10}' for head in heads)}"
+    yield cells("", 20, ("explored", "calls", "repeated", "rules", "minimal", "seconds"), 10)
     for miner in MinerName:
         own = [
             row for row in rows if row.n == size and (row.miner, row.kind) == (miner.family, miner.kind)
         ]
         if own:
             seconds = [row.seconds for row in own if row.seconds is not None]
-            cells = (
-                f"{fmean(row.explored for row in own):.1%}",
-                *(
-                    f"{fmean(getattr(row, name) for row in own):,.1f}"
-                    for name in ("calls", "repeated", "rules", "minimal_rules")
-                ),
-                f"{fmean(seconds):.3f}" if seconds else "-",
-            )
-            yield f"  {miner.value:20}{''.join(f'{cell:>10}' for cell in cells)}"
+            names = ("calls", "repeated", "rules", "minimal_rules")
+            means = [f"{fmean(getattr(row, name) for row in own):,.1f}" for name in names]
+            explored = f"{fmean(row.explored for row in own):.1%}"
+            told = [explored, *means, f"{fmean(seconds):.3f}" if seconds else "-"]
+            yield cells(miner.value, 20, told, 10)

@@ -23,7 +23,7 @@ from ...experiments.tables import write_csv
 from ...printable import printable, shortened
 from ..labels import half_labelled
 from ..terminal import print_lines
-from .options import Out, Seed
+from .asked import Out, Seed
 
 Judgements = Annotated[
     list[Path] | None,

@@ -9,16 +9,12 @@ import typer
 from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.published import examples_in
-from ...experiments.quality import Given, Row, measured, rows_of
+from ...experiments.quality import Given, QualityRow, measure_quality, quality_rows
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ..terminal import counted, print_lines
-from .asked import Endpoints, Running, interrupted
-from .folders import prepare
-from .options import (
-    Model,
-    Seed,
-)
+from .asked import Endpoints, Model, Running, Seed
+from .ending import interrupted, prepare
 
 _ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
 
@@ -26,7 +22,7 @@ Files = Annotated[
     list[Path],
     typer.Option("--data", metavar="FILE", help="As for the others. May be given several times."),
 ]
-Count = Annotated[
+EachExamples = Annotated[
     int | None, typer.Option("--examples", min=1, help="Draw so many of each file; all if not given.")
 ]
 
@@ -35,7 +31,7 @@ def quality(
     data: Files,
     endpoints: Endpoints,
     running: Running,
-    examples: Count = None,
+    examples: EachExamples = None,
     seed: Seed = 0,
     model: Model = None,
 ) -> None:
@@ -53,15 +49,15 @@ def quality(
         raise InvalidInput("two files of --data have one name, and rows go by it; rename one of them")
     settings, out = running.settings([examined], examined.namespace), running.out
     prepare(out, "quality.csv")
-    rows, everything = list[Row](), list[tuple[Path, Given]]()
+    rows, everything = list[QualityRow](), list[tuple[Path, Given]]()
     for number, (path, listed) in enumerate(found.items()):
         with counted(f"answers to {printable(path.name)}") as progress:
-            given = measured(listed, examined, settings, progress)
+            given = measure_quality(listed, examined, settings, progress)
         if given is None:
-            raise interrupted(number, len(found), settings.store)
-        rows += rows_of(path.stem, examined, given)
+            raise interrupted(number, len(found), settings)
+        rows += quality_rows(path.stem, examined, given)
         everything += [(path, each) for each in given]
-    write_csv(out / "quality.csv", Row, rows)
+    write_csv(out / "quality.csv", QualityRow, rows)
     records = ({"data": path.stem, **each.record()} for path, each in everything)
     write_jsonl(out / "answers.jsonl", records)
     print_lines([*_lines(rows), f"written to {out}: quality.csv, answers.jsonl"])
@@ -73,7 +69,7 @@ def _examples(path: Path, count: int | None, seed: int) -> Sequence[Example]:
     return tuple(listed) if count is None else drawn(listed, count, seed, _ANYTHING).examples
 
 
-def _lines(rows: Sequence[Row]) -> Iterator[str]:
+def _lines(rows: Sequence[QualityRow]) -> Iterator[str]:
     yield f"{'':34}{'exact':>7}{'N/A':>7}{'other':>7}{'failed':>7}   share of exact answers"
     for row in rows:
         counts = "".join(f"{count:>7,}" for count in (row.exact, row.declined, row.other, row.failed))

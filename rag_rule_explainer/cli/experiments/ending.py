@@ -1,0 +1,125 @@
+"""How an experiment begins and ends: one run of one experiment is in its folder, and what came of it is
+written, drawn and told."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from ...errors import InvalidInput
+from ...experiments.figures import new_figure
+from ...experiments.judging import JUDGEMENTS
+from ...experiments.outcome import Outcome
+from ...printable import printable, shortened
+from ...settings import Settings
+from ..terminal import print_lines, say
+
+_TABLES = "efficiency.csv", "robustness.csv", "benchmark.csv", "redteam.csv"
+"""Of the experiments that all write failures.csv."""
+_SHOWN = 5
+
+
+def prepare(out: Path, table: str, *, figures: bool = False) -> None:
+    """Makes the folder that ``table`` is to be in, before anything is paid for.
+
+    Raises MissingExtra where figures cannot be drawn, InvalidInput where nothing can be written there,
+    and where the tables of another experiment are: some files of both have the same names.
+    """
+    if figures:
+        new_figure("", "")
+    others = [name for name in _TABLES if name != table and (out / name).exists()]
+    if others and table in _TABLES:
+        raise InvalidInput(
+            f"{out} has the {others[0]} of another experiment, whose other files would be written over; "
+            f"give --out another folder (--store {out / 'answers.sqlite'} shares the answers)"
+        )
+    trial = out / f".{table}.{os.getpid()}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        trial.touch()
+        trial.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"{out} cannot be written to: {error.strerror}; give --out another folder"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an experiment ends that writes to ``out``, and has so much to do in all, as ``of`` says.
+
+    ``figures``: all that it may draw; ``draw``: draws them, None for none. ``judged``: whether a judge
+    judged; None where that is not written down anyway.
+    """
+
+    out: Path
+    of: int
+    settings: Settings
+    figures: Sequence[str]
+    draw: Callable[[], Iterable[Path]] | None
+    judged: bool | None = None
+
+    def conclude(self, outcome: Outcome, lines: Iterable[str], failed: str) -> typer.Exit:
+        """Writes what came of it, and tells it; returns the exit to raise. ``failed``: what is said of so
+        many failures. Raises InvalidInput."""
+        if outcome.interrupted:
+            return interrupted(outcome.done, self.of, self.settings)
+        files = ", ".join(outcome.write(self.out, judged=bool(self.judged)))
+        # What an earlier run has left would be taken for this one's.
+        _discard(self.out, [*self.figures, *([JUDGEMENTS] if self.judged is False else [])])
+        drawn = [path.name for path in self.draw()] if self.draw else []
+        if len(self.figures) > 1:
+            files += f" and {len(drawn)} figures"
+        elif drawn:
+            files += f", {drawn[0]}"
+        told = f"written to {self.out}: {files}"
+        print_lines([*lines, *_failures(outcome, failed), told])
+        return typer.Exit(3 if outcome.failures else 0)
+
+
+def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
+    """Says how to go on after Ctrl-C, and is the exit to raise."""
+    store = settings.store
+    kept = "" if store is None else f"; what was paid for is in {store.as_dict()['url']}"
+    say(f"interrupted after {done:,} of {of:,}{kept}. Run the same command again to go on")
+    return typer.Exit(130)
+
+
+def costs(outcome: Outcome, what: str, *, judged: bool = True) -> str:
+    """What was paid for ``what``, as a line."""
+    told = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
+    return told + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
+
+
+def parsed_range(written: str, complaint: str) -> tuple[int, int]:
+    """The first and the last number: of ``2``, or of ``2-4``. Raises InvalidInput, with the complaint."""
+    low, dash, high = written.strip().partition("-")
+    try:
+        return int(low), int(high if dash else low)
+    except ValueError as error:
+        raise InvalidInput(complaint) from error
+
+
+def cells(name: str, width: int, told: Iterable[str], each: int) -> str:
+    """A line of a table: a name so wide, and cells as wide as ``each``."""
+    return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in told)
+
+
+def _failures(outcome: Outcome, head: str) -> Iterator[str]:
+    if outcome.failures:
+        yield f"{len(outcome.failures):,} {head}"
+        for each in outcome.failures[:_SHOWN]:
+            yield shortened(printable(f"  {each}"), 200)
+
+
+def _discard(out: Path, names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            (out / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise InvalidInput(
+                f"{out / name}, of an earlier run, cannot be removed: {error.strerror}; give --out "
+                "another folder"
+            ) from error

@@ -1,0 +1,299 @@
+"""The figures of the paper's evaluations, each drawn from the rows of its experiment.
+
+Each ``draw_...`` yields what it has written, and nothing where there are no rows. ``subject``: what was
+measured, for the titles. They raise MissingExtra and InvalidInput.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import nan
+from pathlib import Path
+from statistics import fmean
+
+from ..rules import RuleKind
+from .benchmark_rows import ALL, BenchmarkRow
+from .efficiency import EfficiencyRow
+from .figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    Curve,
+    LineStyle,
+    Panel,
+    Subject,
+    as_share,
+    draw_curves,
+    dress,
+    legend_below,
+    looks_of,
+    new_figure,
+    save,
+)
+from .measures import GROUPS, NOTHING, RULES, WITH
+from .redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, RedteamRow, Round
+from .robustness_rows import RobustnessRow
+from .walking import MinerName
+
+BENCHMARK_FIGURE, REDTEAM_FIGURE, _BARS = "benchmark.png", "redteam.png", "mono_against_dual.png"
+EFFICIENCY_FIGURES = ("explored.png", _BARS, "predictions.png", "rules.png", "seconds.png")
+ROBUSTNESS_FIGURES = ("robustness_micro.png", "robustness_macro.png")
+
+_SOURCES, _LATTICE = "sources, |s|", r"$2^{|s|}$ subsets"
+_LOOKS: Mapping[MinerName, tuple[str, str, LineStyle, str]] = {
+    MinerName.TWO_MONOS: ("two Monos", RED, "--", "v"),
+    MinerName.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
+    MinerName.DUAL: ("Dual", GREEN, "-", "s"),
+    # Where Dual visits everything too, the dots lie on its line.
+    MinerName.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
+    MinerName.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
+    MinerName.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
+}
+_MONOS = MinerName.MONO_OMISSION, MinerName.MONO_RETENTION
+_REMEMBERING = tuple([miner for miner in _LOOKS if miner is not MinerName.DUAL_WITHOUT_MEMORY])
+_CALLS, _BY_LOGARITHM = "model calls per question", "model calls per question (logarithmic)"
+_Side = tuple[str, str, Sequence[MinerName]]
+_SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
+    "explored.png": (
+        "Share of the lattice explored",
+        [(f"share of the {_LATTICE}", "explored", (MinerName.DUAL, MinerName.EXHAUSTIVE, *_MONOS))],
+    ),
+    "predictions.png": (
+        "Predictions",
+        [(_CALLS, "calls", _REMEMBERING), (_BY_LOGARITHM, "calls", _REMEMBERING)],
+    ),
+    "rules.png": (
+        "Rules found",
+        [
+            ("all valid rules per question", "rules", (MinerName.DUAL, *_MONOS)),
+            ("minimal rules per question", "minimal_rules", (MinerName.DUAL, *_MONOS)),
+        ],
+    ),
+    "seconds.png": (
+        "Time that the model takes",
+        [("seconds per question, one call at a time", "seconds", tuple(_LOOKS))],
+    ),
+}
+"""Of each figure of curves the title, and of each panel the label, the column and the miners."""
+
+PAPERS_WORST, PAPERS_BOUND = 33, 78
+"""Model calls that the paper counts for a pair among 50 sources, and its bound on them."""
+PAPERS_SOURCES = 50
+_NAMES = {
+    AS_WRITTEN: "divide and conquer,\nas the paper writes it",
+    ANSWERS_KEPT: "divide and conquer,\nanswers kept",
+    SAMPLED: "sampled search",
+}
+_STYLES: Mapping[str, tuple[LineStyle, str]] = {AS_WRITTEN: ("-", "o"), ANSWERS_KEPT: ("--", "s")}
+_COLOURS = {AS_WRITTEN: "#56B4E9", ANSWERS_KEPT: GREEN, SAMPLED: ORANGE}
+
+
+def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> Iterator[Path]:
+    """Nodes, calls, rules and seconds over the number of sources, as far as there are any."""
+    sizes = sorted({row.n for row in rows})
+    for file in EFFICIENCY_FIGURES:
+        if file == _BARS:
+            yield from _draw_bars(rows, sizes, subject, out / file)
+            continue
+        title, sides = _SIDES[file]
+        curves = [list(_curves(rows, column, miners)) for _, column, miners in sides]
+        if not any(curves):
+            continue
+        figure, panels = new_figure(title, subject, len(sides))
+        for axes, (label, column, _), drawn in zip(panels, sides, curves, strict=True):
+            draw_curves(axes, drawn)
+            if label == _BY_LOGARITHM:
+                axes.set_yscale("log", base=2)
+            dress(axes, _SOURCES, label, places=sizes, percent=column == "explored")
+            if label != _BY_LOGARITHM:
+                axes.set_ylim(bottom=0)
+        yield save(figure, out / file)
+
+
+def _values(
+    rows: Sequence[EfficiencyRow], miner: MinerName, of: Callable[[EfficiencyRow], float | None]
+) -> Mapping[int, Sequence[float]]:
+    """By size, what each question has of it."""
+    found = defaultdict[int, list[float]](list)
+    for row in rows:
+        if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:
+            found[row.n].append(value)
+    return found
+
+
+def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[MinerName]) -> Iterator[Curve]:
+    for miner in miners:
+        name, colour, style, marker = _LOOKS[miner]
+        values = _values(rows, miner, lambda row: getattr(row, column))
+        if values:
+            yield Curve(name, colour, values, style, marker, band=miner in _MONOS)
+
+
+def _draw_bars(
+    rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
+) -> Iterator[Path]:
+    """Two Monos walk two lattices, Dual one; without memory it replays as much as they do."""
+    parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, MinerName.DUAL)]
+    without = MinerName.DUAL_WITHOUT_MEMORY
+    parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))
+    if not all(parts):
+        return
+    omission, retention, dual, repeated = ([fmean(part[size]) for size in sizes] for part in parts)
+    figure, (axes,) = new_figure("Two Monos against Dual", subject)
+    left, right = ([size + shift for size in sizes] for shift in (-0.2, 0.2))
+    width = 0.36
+    axes.bar(left, retention, width, color=BLUE, label="Mono, retention")
+    axes.bar(left, omission, width, bottom=retention, color=ORANGE, label="Mono, omission")
+    axes.bar(right, dual, width, color=GREEN, label="Dual")
+    hatched = {"color": "white", "edgecolor": GREEN, "hatch": "////", "linewidth": 0.8}
+    axes.bar(right, repeated, width, bottom=dual, label="repeated without memory", **hatched)
+    dress(axes, _SOURCES, f"share of one lattice of {_LATTICE}", places=sizes, percent=True)
+    axes.set_ylim(0, 2.0)
+    axes.legend(frameon=False, fontsize=9, ncols=2, loc="upper right")
+    yield save(figure, path)
+
+
+def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> Iterator[Path]:
+    """Precision and recall over the number of samples, by model: a figure for micro, one for macro."""
+    told = "micro (the rules of all questions together)", "macro (mean over the questions)"
+    for file, title in zip(ROBUSTNESS_FIGURES if rows else (), told, strict=bool(rows)):
+        figure, panels = new_figure(f"Rules against labels, {title}", subject, panels=2, rows=2)
+        wanted = [(kind, measure) for kind in RuleKind for measure in ("precision", "recall")]
+        for axes, (kind, measure) in zip(panels, wanted, strict=True):
+            own = [row for row in rows if row.kind is kind]
+            _draw_rates(axes, own, f"{title[:5]}_{measure}")
+            counts = sorted({row.samples for row in own})
+            dress(axes, "samples of each subset", f"{measure} of {kind.value} rules", places=counts)
+            axes.set_ylim(-0.03, 1.03)
+            if title.startswith("macro"):
+                axes.set_title(_left_out(own, measure), loc="right", fontsize=9, color=GREY)
+        panels[0].fill_between([], [], color=GREY, alpha=0.25, linewidth=0, label="95 % interval")
+        legend_below(figure, panels[0], 4, fontsize=9)
+        yield save(figure, out / file)
+
+
+def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
+    """For how many questions it is undefined, at the least and at the most; empty where for none."""
+    counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
+    if not counts[-1]:
+        return ""
+    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    return f"undefined for {told} of {max(row.questions for row in rows)} questions"
+
+
+def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
+    subjects = list(dict.fromkeys((row.model, row.temperature) for row in rows))
+    for place, (subject, label, colour, style, marker) in enumerate(looks_of(subjects)):
+        own = [row for row in rows if (row.model, row.temperature) == subject]
+        own.sort(key=lambda row: row.samples)
+        # A little apart, or equal ones would hide each other.
+        shift = 0.08 * (place - (len(subjects) - 1) / 2)
+        # What is undefined leaves a gap.
+        value, low, high = (
+            [nan if (found := getattr(row, f"{name}{end}")) is None else found for row in own]
+            for end in ("", "_low", "_high")
+        )
+        places = [row.samples + shift for row in own]
+        looks = {"marker": marker, "markersize": 4.5, "linewidth": 1.6}
+        axes.plot(places, value, style, color=colour, label=label, **looks)
+        axes.fill_between(places, low, high, color=colour, alpha=0.1, linewidth=0)
+
+
+def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Iterator[Path]:
+    """Each measure as a point with its interval; without those with nothing to have a share of."""
+    shown = [row for row in rows if row.necessary == ALL and row.rate is not None]
+    if not shown:
+        return
+    models = list(dict.fromkeys((row.model, row.temperature) for row in shown))
+    figure, panels = new_figure("How far models do what labels imply", subject, 2)
+    left = RULES, WITH, NOTHING
+    sides = [[row for row in shown if (row.group in left) is is_left] for is_left in (True, False)]
+    most = max(len({row.measure for row in side}) + len({row.group for row in side}) for side in sides)
+    # So much for a line.
+    figure.set_size_inches(13.6, 1.5 + 0.31 * (most + 0.6 * len(models)))
+    for panel, side in zip(panels, sides, strict=True):
+        _draw_measures(panel, side, models)
+    legend_below(figure, panels[0], 3)
+    yield save(figure, out / BENCHMARK_FIGURE)
+
+
+def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[Subject]) -> None:
+    groups = [group for group in GROUPS if any(row.group == group for row in rows)]
+    names = [
+        name
+        for group in groups
+        for name in (group, *dict.fromkeys(row.measure for row in rows if row.group == group))
+    ]
+    for number, (model, told, colour, _, marker) in enumerate(looks_of(models)):
+        own = [row for row in rows if (row.model, row.temperature) == model]
+        # A little apart, or equal ones would hide each other.
+        shift = 0.5 * (number - (len(models) - 1) / 2) / len(models)
+        at = [names.index(row.measure) + shift for row in own]
+        rates, low, high = ([getattr(row, end) for row in own] for end in ("rate", "low", "high"))
+        panel.hlines(at, low, high, color=colour, linewidth=1.6)
+        panel.plot(rates, at, marker, color=colour, markersize=5, label=told)
+    dress(panel, "rate, with its 95 % interval over questions", "")
+    panel.set_yticks(range(len(names)), names)
+    for label in panel.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() in groups else "normal")
+        label.set_fontsize(9)
+    panel.set_ylim(len(names) - 0.4, -0.6)
+    panel.set_xlim(-0.02, 1.02)
+    panel.xaxis.set_major_formatter(as_share)
+    panel.grid(axis="x", color="#dddddd", linewidth=0.7)
+    panel.tick_params(axis="y", length=0)
+
+
+def draw_redteam(
+    rows: Sequence[RedteamRow], rounds: Sequence[Round], subject: str, out: Path
+) -> Iterator[Path]:
+    """Calls by round, and in all."""
+    if not rows:
+        return
+    figure, (left, right) = new_figure("Finding a payload that is split over two sources", subject, 2)
+    curves = list[Curve]()
+    for approach, (style, marker) in _STYLES.items():
+        calls = defaultdict[int, list[float]](list)
+        for each in rounds:
+            if each.approach == approach:
+                calls[each.round].append(each.calls)
+        if calls:
+            name = _NAMES[approach].replace("\n", " ")
+            curves.append(Curve(name, _COLOURS[approach], calls, style, marker))
+    draw_curves(left, curves)
+    left.set_ylim(bottom=0)
+    numbers = sorted({each.round for each in rounds})
+    x = "round (0: all sources as one group)"
+    dress(left, x, "model calls in the round (mean)", places=numbers)
+    _draw_totals(right, rows)
+    yield save(figure, out / REDTEAM_FIGURE)
+
+
+def _draw_totals(panel: Panel, rows: Sequence[RedteamRow]) -> None:
+    shown = [approach for approach in _NAMES if any(row.approach == approach for row in rows)]
+    for place, approach in enumerate(shown):
+        own = [row for row in rows if row.approach == approach]
+        calls = [row.calls for row in own]
+        panel.bar(place, fmean(calls), 0.6, color=_COLOURS[approach])
+        panel.plot([place - 0.3, place + 0.3], [max(calls)] * 2, color="black", linewidth=1.6)
+        at = place, fmean(calls)
+        _write(panel, f"mean {fmean(calls):.1f}\nworst {max(calls)}", at, below=True)
+        first = [row.first_told for row in own if row.first_told is not None]
+        if first:
+            panel.plot(place, fmean(first), "v", color="black", markersize=8)
+            _write(panel, f"told, unverified,\nafter {fmean(first):.1f}", (place, fmean(first)))
+    panel.set_xticks(range(len(shown)), [_NAMES[approach] for approach in shown], fontsize=9)
+    dress(panel, "", "model calls in all (bar: mean, line: worst)")
+    if {row.sources for row in rows} == {PAPERS_SOURCES}:
+        for bound, name in ((PAPERS_WORST, "the paper's count"), (PAPERS_BOUND, "the paper's bound")):
+            panel.axhline(bound, color=GREY, linestyle=":", linewidth=1.2)
+            _write(panel, f"{name}: {bound}", (1, bound), colour=GREY)
+        panel.set_ylim(0, PAPERS_BOUND * 1.12)
+
+
+def _write(
+    panel: Panel, text: str, at: tuple[float, float], *, below: bool = False, colour: str = "black"
+) -> None:
+    looks = {"ha": "center", "va": "top" if below else "bottom", "fontsize": 9, "color": colour}
+    panel.annotate(text, at, (0, -6 if below else 5), textcoords="offset points", **looks)
