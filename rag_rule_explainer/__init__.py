@@ -7,10 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .assuming import Assuming
     from .checking import JudgeCheck, LabelledCase, check_judge
     from .comparison import Comparison, diff
-    from .display import ProgressBar
     from .errors import (
         AnswerNotRepeatable,
         ApplicationChanged,
@@ -29,9 +27,13 @@ if TYPE_CHECKING:
         UnseenSourcesNeeded,
         UntrueReplay,
     )
-    from .estimate import Estimate
+    from .estimate.assumptions import Assumptions
+    from .estimate.estimate import Estimate
     from .explainer import Explainer
-    from .explanation import Explanation
+    from .explanation.explanation import Explanation
+    from .explanation.records import Finding
+    from .explanation.summary import RuleSummary, Summary
+    from .explanation.verification import Verification
     from .mining.partitioned import Partition
     from .mining.sampled import Sampled
     from .predicates import (
@@ -56,23 +58,21 @@ if TYPE_CHECKING:
     from .probing.noise import Noise
     from .probing.prices import Price
     from .probing.retries import Retries
-    from .progress import Progress, ProgressReport
-    from .records import Finding
+    from .progress import ProgressBar
+    from .progress.report import Progress, ProgressReport
     from .rules import RuleKind
+    from .session.updates import Update
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
-    from .summary import RuleSummary, Summary
-    from .updates import Update
     from .verdicts import Answer, Case, Judgement, Verdict
-    from .verification import Verification
     from .version import __version__
 
 _ROOMS = {
-    "assuming": ("Assuming",),
+    "estimate.assumptions": ("Assumptions",),
     "checking": ("JudgeCheck", "LabelledCase", "check_judge"),
     "comparison": ("Comparison", "diff"),
-    "display": ("ProgressBar",),
+    "progress": ("ProgressBar",),
     "errors": (
         "AnswerNotRepeatable",
         "ApplicationChanged",
@@ -91,9 +91,9 @@ _ROOMS = {
         "UnseenSourcesNeeded",
         "UntrueReplay",
     ),
-    "estimate": ("Estimate",),
+    "estimate.estimate": ("Estimate",),
     "explainer": ("Explainer",),
-    "explanation": ("Explanation",),
+    "explanation.explanation": ("Explanation",),
     "mining.partitioned": ("Partition",),
     "mining.sampled": ("Sampled",),
     "predicates": (
@@ -118,16 +118,16 @@ _ROOMS = {
     "probing.noise": ("Noise",),
     "probing.prices": ("Price",),
     "probing.retries": ("Retries",),
-    "progress": ("Progress", "ProgressReport"),
-    "records": ("Finding",),
+    "progress.report": ("Progress", "ProgressReport"),
+    "explanation.records": ("Finding",),
     "rules": ("RuleKind",),
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
-    "summary": ("RuleSummary", "Summary"),
-    "updates": ("Update",),
+    "explanation.summary": ("RuleSummary", "Summary"),
+    "session.updates": ("Update",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
-    "verification": ("Verification",),
+    "explanation.verification": ("Verification",),
     "version": ("__version__",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -136,7 +136,7 @@ __all__ = [
     "Answer",
     "AnswerNotRepeatable",
     "ApplicationChanged",
-    "Assuming",
+    "Assumptions",
     "BaselineFailed",
     "Case",
     "Comparison",

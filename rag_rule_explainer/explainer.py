@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from typing_extensions import Unpack
 
 from .allowed import checked_flag, checked_function, named, takes
-from .assuming import Assuming, RunShape
-from .choosing import choose, choose_to_verify
-from .display import as_progress
 from .errors import InvalidInput
+from .estimate.assumptions import Assumptions, RunShape
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.replaying import Baseline, Replay
-from .progress import Progress
+from .progress import as_progress
+from .progress.report import Progress
 from .rules import RuleKind, as_kind
+from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
 from .verdicts import Answer, logged_answer, plain
 
 if TYPE_CHECKING:
-    from .estimate import Estimate
-    from .explanation import Explanation
-    from .inquiry import Inquiry
+    from .estimate.estimate import Estimate
+    from .explanation.explanation import Explanation
+    from .explanation.verification import Verification
     from .probing.limiter import Limiter
-    from .updates import Update
-    from .verification import Verification
+    from .session.session import Session
+    from .session.updates import Update
 
 Kind: TypeAlias = RuleKind | Literal["retention", "omission"]
 
@@ -103,8 +103,8 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress)
-        return run_blocking(inquiry.explanation, inquiry.interrupt)
+        session = self._session(question, sources, baseline, replay, pinned, progress)
+        return run_blocking(session.explanation, session.interrupt)
 
     async def aexplain(
         self,
@@ -117,8 +117,8 @@ class Explainer:
         progress: Progress | bool | None = None,
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress)
-        return await inquiry.explanation()
+        session = self._session(question, sources, baseline, replay, pinned, progress)
+        return await session.explanation()
 
     def stream(
         self,
@@ -141,9 +141,9 @@ class Explainer:
         loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``
         does it for sure. Raises what ``explain`` raises: bad input at once, the rest when it is iterated.
         """
-        from .streaming import streamed
+        from .session.streaming import streamed
 
-        return streamed(self._inquiry(question, sources, baseline, replay, pinned, progress))
+        return streamed(self._session(question, sources, baseline, replay, pinned, progress))
 
     def astream(
         self,
@@ -157,9 +157,9 @@ class Explainer:
     ) -> "AsyncGenerator[Update | Explanation, None]":
         """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
         sure."""
-        from .streaming import astreamed
+        from .session.streaming import astreamed
 
-        return astreamed(self._inquiry(question, sources, baseline, replay, pinned, progress))
+        return astreamed(self._session(question, sources, baseline, replay, pinned, progress))
 
     def verify(
         self,
@@ -187,8 +187,8 @@ class Explainer:
         from .probing.loop import run_blocking
 
         rule = antecedent, kind
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, rule)
-        return _verified(inquiry, run_blocking(inquiry.explanation, inquiry.interrupt))
+        session = self._session(question, sources, baseline, replay, pinned, progress, rule)
+        return _verified(session, run_blocking(session.explanation, session.interrupt))
 
     async def averify(
         self,
@@ -204,8 +204,8 @@ class Explainer:
     ) -> "Verification":
         """The same on the caller's own loop."""
         rule = antecedent, kind
-        inquiry = self._inquiry(question, sources, baseline, replay, pinned, progress, rule)
-        return _verified(inquiry, await inquiry.explanation())
+        session = self._session(question, sources, baseline, replay, pinned, progress, rule)
+        return _verified(session, await session.explanation())
 
     def estimate(
         self,
@@ -217,7 +217,7 @@ class Explainer:
         spent_tokens: int = 0,
         notes: Sequence[str] = (),
         shape: RunShape | None = None,
-        assuming: "Assuming | None" = None,
+        assuming: "Assumptions | None" = None,
     ) -> "Estimate":
         """What explaining the answer to ``question`` would take at best, typically and at worst.
 
@@ -227,17 +227,17 @@ class Explainer:
         say of them; ``shape``: what else models are asked in each run. Raises InvalidInput as ``explain``
         does.
         """
-        from .estimate import Material, estimated
+        from .estimate.estimate import Material, estimated
 
-        if not isinstance(assuming, (Assuming, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"assuming is {assuming!r}; give Assuming(answer_tokens=...)")
+        if not isinstance(assuming, (Assumptions, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"assuming is {assuming!r}; give Assumptions(answer_tokens=...)")
         _check_question(question)
         source_set = SourceSet.of(sources, pinned, self.settings.tied_from)
         material = Material.of(
             question,
             source_set,
             [self.predicates[kind] for kind in self.settings.kinds],
-            assuming or Assuming(),
+            assuming or Assumptions(),
             prompt=prompt,
             shape=shape,
             stored=self.settings.store is not None,
@@ -245,7 +245,7 @@ class Explainer:
         material = replace(material, spent_tokens=spent_tokens, notes=tuple(notes))
         return estimated(material, self.settings, choose(self.settings, source_set))
 
-    def _inquiry(
+    def _session(
         self,
         question: str,
         sources: Iterable[SourceLike],
@@ -254,10 +254,10 @@ class Explainer:
         pinned: Iterable[str],
         progress: Progress | bool | None,
         rule: tuple[Iterable[str], Kind] | None = None,
-    ) -> "Inquiry":
+    ) -> "Session":
         """``rule``: the only one that is looked at."""
-        from .inquiry import Inquiry
-        from .probing.tracing import TracedExplanation
+        from .probing.tracing.marks import TracedExplanation
+        from .session.session import Session
 
         self.limiter.check_free()
         chosen = self.replay if replay is None else _checked_replay(replay)
@@ -270,13 +270,13 @@ class Explainer:
         settings = self.settings
         source_set = SourceSet.of(sources, pinned, settings.tied_from)
         if rule is None:
-            choice = choose(settings, source_set)
+            plan = choose(settings, source_set)
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             antecedent = source_set.mask_of(rule[0])
-            choice = choose_to_verify(settings, source_set, antecedent)
+            plan = choose_to_verify(settings, source_set, antecedent)
         told = (self.progress, as_progress(progress))
-        return Inquiry(
+        return Session(
             question=plain(question),
             sources=source_set,
             baseline=baseline,
@@ -284,7 +284,7 @@ class Explainer:
             limiter=self.limiter,
             predicates={kind: self.predicates[kind] for kind in settings.kinds},
             settings=settings,
-            choice=choice,
+            plan=plan,
             progress=tuple(each for each in told if each is not None),
             judge=None if baseline is None else baseline.judge_spent,
             trace=TracedExplanation(replays=self._trace_replays),
@@ -306,8 +306,8 @@ def _checked_replay(replay: Replay) -> Replay:
     return replay
 
 
-def _verified(inquiry: "Inquiry", explanation: "Explanation") -> "Verification":
-    from .verification import Verification
+def _verified(session: "Session", explanation: "Explanation") -> "Verification":
+    from .explanation.verification import Verification
 
-    (kind,) = inquiry.settings.kinds
-    return Verification(kind, inquiry.sources.ids_of(inquiry.choice.antecedent or 0), explanation)
+    (kind,) = session.settings.kinds
+    return Verification(kind, session.sources.ids_of(session.plan.antecedent or 0), explanation)

@@ -7,11 +7,10 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
-from .allowed import checked_flag, checked_whole
+from .allowed import checked_flag, checked_whole, did_you_mean, keywords_of, unknown_name
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
-from .naming import did_you_mean, keywords_of, unknown_name
 from .probing.limits import MOST_AT_A_TIME, Limits
 from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, cast
 
-from .allowed import told
+from .allowed import did_you_mean, told
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .given import Given, names, taken_apart
 from .lattice import Lattice, Mask
-from .naming import did_you_mean
 
 MOST_SOURCES = 10_000
 """That are read back: each is a bit, and a file of a million could take all memory."""

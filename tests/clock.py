@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from rag_rule_explainer.probing import bill
+from rag_rule_explainer.probing import budget
 from rag_rule_explainer.probing import loop as private
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def waited(main: Callable[[], Awaitable[object]]) -> float:
 
 def seen_by_the_bill(loop: VirtualLoop, monkeypatch: pytest.MonkeyPatch) -> VirtualLoop:
     """Lets limits of seconds go by the clock of this loop, too."""
-    monkeypatch.setattr(bill, "time", SimpleNamespace(monotonic=loop.time))
+    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=loop.time))
     return loop
 
 

@@ -256,7 +256,7 @@ async def explained(condition: Condition, settings: dict[str, Any]) -> Explanati
     omission = {"negation": None, "other": _second, "same": _first}[way]
     explainer = Explainer(condition.replay, predicate=_first, omission_predicate=omission, **fields)
     sources = [Source(each, condition.texts[each]) for each in condition.order]
-    inquiry = explainer._inquiry(  # pyright: ignore[reportPrivateUsage] -- to interrupt it
+    inquiry = explainer._session(  # pyright: ignore[reportPrivateUsage] -- to interrupt it
         "?", sources, None, None, condition.pinned, None, settings[RULE]
     )
     condition.interrupt = inquiry.interrupt

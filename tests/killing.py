@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from rag_rule_explainer import Explainer, Source, Store, inquiry
+from rag_rule_explainer import Explainer, Source, Store
+from rag_rule_explainer.session import session
 from rag_rule_explainer.storing import opened
 
 SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 7)]
 CONCURRENCY = 4
-LOADED = (inquiry, opened)
+LOADED = (session, opened)
 """Before anything is forked: a child shall spend its time on replays."""
 QUESTIONS, KILLS = 10, 5
 SUBSETS = 1 << len(SOURCES)

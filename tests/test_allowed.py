@@ -17,7 +17,7 @@ from llama_index.core.schema import TextNode
 
 from rag_rule_explainer import (
     Answer,
-    Assuming,
+    Assumptions,
     Explainer,
     LabelledCase,
     Limiter,
@@ -47,8 +47,8 @@ from rag_rule_explainer import (
     refuses,
     same_answer,
 )
-from rag_rule_explainer.clients import ItemsOf, faiss
 from rag_rule_explainer.errors import InvalidInput
+from rag_rule_explainer.instrumentation.clients import ItemsOf, faiss
 
 VALUES: dict[str, Any] = {
     "''": "",
@@ -137,10 +137,10 @@ CORE: dict[str, tuple[Taking, str]] = {
     "price.input": (field_of(Price, "input", output=1), "0 1 1.5 huge"),
     "price.output": (field_of(Price, "output", input=1), "0 1 1.5 huge"),
     "price.cached_input": (field_of(Price, "cached_input", input=1, output=1), "0 1 1.5 huge None"),
-    "assuming.answer_tokens": (field_of(Assuming, "answer_tokens"), "0 1 huge"),
-    "assuming.seconds_per_replay": (field_of(Assuming, "seconds_per_replay"), "0 1 1.5 huge"),
-    "assuming.model": (field_of(Assuming, "model"), f"{TEXTS} None"),
-    "assuming.count_tokens": (field_of(Assuming, "count_tokens"), ""),
+    "assuming.answer_tokens": (field_of(Assumptions, "answer_tokens"), "0 1 huge"),
+    "assuming.seconds_per_replay": (field_of(Assumptions, "seconds_per_replay"), "0 1 1.5 huge"),
+    "assuming.model": (field_of(Assumptions, "model"), f"{TEXTS} None"),
+    "assuming.count_tokens": (field_of(Assumptions, "count_tokens"), ""),
     "sampled.max_violation": (field_of(Sampled, "max_violation"), ""),
     "sampled.confidence": (field_of(Sampled, "confidence"), ""),
     "sampled.jointly": (field_of(Sampled, "jointly"), BOOLS),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import (
-    Assuming,
+    Assumptions,
     Estimate,
     Explainer,
     InvalidInput,
@@ -22,12 +22,12 @@ from rag_rule_explainer import (
     judged,
     same_answer,
 )
-from rag_rule_explainer.assuming import approximate_tokens
+from rag_rule_explainer.estimate.assumptions import approximate_tokens
 from rag_rule_explainer.predicates import Predicate
 from rag_rule_explainer.settings import Rules
 from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 
-WORDS = Assuming(answer_tokens=10, seconds_per_replay=1.0, count_tokens=lambda text: len(text.split()))
+WORDS = Assumptions(answer_tokens=10, seconds_per_replay=1.0, count_tokens=lambda text: len(text.split()))
 
 
 def sources(size: int) -> list[Source]:
@@ -125,7 +125,7 @@ def test_that_answers_are_not_reused_is_said() -> None:
 def test_money_is_told_where_there_is_a_price() -> None:
     def cost(**prices: Price) -> float | None:
         explainer = Explainer(prices=prices or None)
-        assuming = Assuming(model="gpt-x-2026", answer_tokens=1_000_000, count_tokens=lambda _: 0)
+        assuming = Assumptions(model="gpt-x-2026", answer_tokens=1_000_000, count_tokens=lambda _: 0)
         return explainer.estimate("?", sources(1), assuming=assuming).worst.cost
 
     assert cost() is None
@@ -167,7 +167,7 @@ def test_tokens_are_guessed_within_reason() -> None:
 )
 def test_what_cannot_be_assumed(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        Assuming(**bad)
+        Assumptions(**bad)
 
 
 def test_what_cannot_be_estimated() -> None:

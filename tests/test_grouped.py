@@ -3,7 +3,7 @@
 import pytest
 
 from rag_rule_explainer import (
-    Assuming,
+    Assumptions,
     Explainer,
     Explanation,
     InvalidInput,
@@ -14,7 +14,7 @@ from rag_rule_explainer import (
     contains,
     diff,
 )
-from rag_rule_explainer.records import MinerRecord
+from rag_rule_explainer.explanation.records import MinerRecord
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.noisy import PAIR, THREE, Truth, study
@@ -186,7 +186,7 @@ def test_under_votes_it_has_a_cap_and_says_what_it_rests_on() -> None:
 
 def test_what_it_costs_is_estimated_by_looking_on() -> None:
     explainer = Explainer(miner="grouped", rules="retention", predicate=contains("postponed"))
-    estimate = explainer.estimate("?", sources(50), assuming=Assuming(answer_tokens=10))
+    estimate = explainer.estimate("?", sources(50), assuming=Assumptions(answer_tokens=10))
     assert estimate.best.replays < estimate.typical.replays < estimate.worst.replays
     replay = pair("D13", "D38")
     real = Explainer(replay, miner="grouped", rules="retention", predicate=contains("postponed"))

@@ -29,12 +29,12 @@ from rag_rule_explainer import (
     diff,
     same_answer,
 )
-from rag_rule_explainer.probing.bill import Bill
+from rag_rule_explainer.probing.answer_cache import AnswerCache
+from rag_rule_explainer.probing.budget import Budget
 from rag_rule_explainer.probing.judging import judgings
 from rag_rule_explainer.probing.limits import LimitReached
-from rag_rule_explainer.probing.polling import Polling
 from rag_rule_explainer.probing.prober import Prober
-from rag_rule_explainer.probing.shelf import Shelf
+from rag_rule_explainer.probing.voting import Voting
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement
 from tests.drawing import examples
@@ -425,14 +425,14 @@ class TestCorners:
             await voted.wait()
             return "yes"
 
-        bill = Bill(Limits())
-        prober = Prober("?", late, limiter=Limiter(9), bill=bill, retries=Retries(0))
-        prober.shelf = Shelf(bill, remember=False)
+        budget = Budget(Limits())
+        prober = Prober("?", late, limiter=Limiter(9), budget=budget, retries=Retries(0))
+        prober.cache = AnswerCache(budget, remember=False)
         (judging,) = judgings([contains("yes")])
-        polling, arrangement = Polling(prober, BORDER), Arrangement((Source("D1", "text"),))
-        alone = asyncio.create_task(polling.probe(arrangement, judging))
+        voting, arrangement = Voting(prober, BORDER), Arrangement((Source("D1", "text"),))
+        alone = asyncio.create_task(voting.probe(arrangement, judging))
         await asyncio.sleep(0)
-        ballot = (await polling.poll(arrangement, judging)).ballot
+        ballot = (await voting.poll(arrangement, judging)).ballot
         voted.set()
         probe = await alone
         assert probe.ballot == ballot is not None
@@ -440,12 +440,12 @@ class TestCorners:
 
     async def test_nothing_more_is_sampled_after_a_stop(self) -> None:
         replay = Noisy(pair)
-        prober = Prober("?", replay, limiter=Limiter(1), bill=Bill(Limits()), retries=Retries(0))
+        prober = Prober("?", replay, limiter=Limiter(1), budget=Budget(Limits()), retries=Retries(0))
         prober.stop("interrupted")
         (judging,) = judgings([contains("yes")])
         arrangement = Arrangement((Source("D1", "text"),))
         with pytest.raises(LimitReached, match="interrupted"):
-            await Polling(prober, BORDER).poll(arrangement, judging)
+            await Voting(prober, BORDER).poll(arrangement, judging)
         assert replay.asked == []
 
     async def test_an_interrupt_among_the_votes_ends_what_they_would_reopen(self) -> None:
@@ -470,7 +470,7 @@ class TestCorners:
             concurrency=1,
         )
         sources = [Source(f"D{n}", f"text {n}") for n in range(1, 6)]
-        inquiry = explainer._inquiry("?", sources, "yes", None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+        inquiry = explainer._session("?", sources, "yes", None, (), None, None)  # pyright: ignore[reportPrivateUsage]
         explanation = await inquiry.explanation()
         assert len(told) == last[0]
         assert explanation.stop_reason == "interrupted"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explainer, Explanation, RuleKind, Source
-from rag_rule_explainer.reader import read
+from rag_rule_explainer.testing.reader import read
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.prompts import ReadingTask, parse_prompt, qa_prompt
-from rag_rule_explainer.reader import NO_ANSWER
+from rag_rule_explainer.testing.prompts import ReadingTask, parse_prompt, qa_prompt
+from rag_rule_explainer.testing.reader import NO_ANSWER
 from tests.drawing import drawn, examples
 
 anything = st.text(st.characters(exclude_categories=()), max_size=200)

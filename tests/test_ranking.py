@@ -3,7 +3,7 @@
 import pytest
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.ranking import best_matches
+from rag_rule_explainer.testing.ranking import best_matches
 
 TEXTS = (
     "Bread is baked from flour and water.",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.reader import LONGEST_READ, NO_ANSWER, read
+from rag_rule_explainer.testing.reader import LONGEST_READ, NO_ANSWER, read
 
 HOTPOTQA: Final = Path(__file__).parents[2] / "shared" / "data" / "hotpotqa_dev.jsonl"
 

@@ -24,8 +24,8 @@ from rag_rule_explainer import (
     diff,
     equals,
 )
-from rag_rule_explainer.choosing import choose_to_verify
 from rag_rule_explainer.report import as_text
+from rag_rule_explainer.session.planning import choose_to_verify
 from rag_rule_explainer.sources import SourceSet
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import ScriptedReplay

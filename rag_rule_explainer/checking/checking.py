@@ -8,7 +8,7 @@ from ..allowed import checked_function, checked_list
 from ..errors import InvalidInput, RagRuleError
 from ..jsonable import encodable
 from ..predicates import Predicate, PredicateLike, as_predicate
-from ..probing.bill import summed
+from ..probing.budget import summed
 from ..settings import Settings
 from ..verdicts import Answer, Judgement, Verdict
 from .figures import share
@@ -128,9 +128,9 @@ def _result(
             if each.verdict is not Verdict.UNKNOWN and each.verdict is not Verdict.of(each.label)
         ),
         undecided=undecided,
-        judge_requests=trial.bill.judge_requests,
-        tokens=summed(trial.bill.judge_spent),
-        cost=trial.bill.cost if trial.bill.prices else None,
+        judge_requests=trial.budget.judge_requests,
+        tokens=summed(trial.budget.judge_spent),
+        cost=trial.budget.cost if trial.budget.prices else None,
         stop_reason=encodable(trial.stop_reason),
         warnings=tuple(_warnings(cases, items)),
     )

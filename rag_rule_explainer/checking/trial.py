@@ -11,11 +11,11 @@ import anyio
 from ..errors import RagRuleError, StoreFailed
 from ..predicates import Predicate
 from ..predicates.inside import juries_in
-from ..predicates.judge.jury import sitting
+from ..predicates.judge.jury import current_batcher
 from ..probing import threads
-from ..probing.backlog import together
-from ..probing.bench import Bench
-from ..probing.bill import Bill
+from ..probing.budget import Budget
+from ..probing.judge_barrier import together
+from ..probing.judge_requests import JudgeBatcher
 from ..probing.judging import Judging, judgings
 from ..probing.limiter import Limiter
 from ..probing.limits import LimitReached
@@ -47,13 +47,13 @@ class Item:
 class Trial:
     """The judging of labelled cases. For one event loop, and to be run once.
 
-    ``bill`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
+    ``budget`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
     """
 
     settings: Settings
     progress: CheckProgress | None = None
     stop_reason: str = ""
-    bill: Bill = field(init=False)
+    budget: Budget = field(init=False)
     _stopped: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _limiter: Limiter = field(init=False)
     _error: RagRuleError | None = None
@@ -61,7 +61,7 @@ class Trial:
     _all: int = 0
 
     def __post_init__(self) -> None:
-        self.bill = Bill(self.settings.limits, self.settings.prices)
+        self.budget = Budget(self.settings.limits, self.settings.prices)
         self._limiter = Limiter(self.settings.concurrency)
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
@@ -71,20 +71,20 @@ class Trial:
         """
         items = _distinct(cases)
         self._all = sum(len(item.places) for item in items)
-        bench = Bench(
+        batcher = JudgeBatcher(
             self._limiter,
-            self.bill,
+            self.budget,
             Retries.of(self.settings.retries),
             self._pause,
             lambda: self.stop_reason,
             self.settings.timeout,
         )
         if self.settings.store is not None:
-            bench.store = await threads.shared().run(self.settings.store.open)
+            batcher.store = await threads.shared().run(self.settings.store.open)
             for item in items:
-                item.judging.store = bench.store
-        bench.open()
-        before = sitting.set(bench)
+                item.judging.store = batcher.store
+        batcher.open()
+        before = current_batcher.set(batcher)
         try:
             by_judge = [item for item in items if any(juries_in(item.judging.base))]
             async with anyio.create_task_group() as group:
@@ -93,7 +93,7 @@ class Trial:
                         group.start_soon(self._judge_in_a_slot, item)
             await together((partial(self._judge, item) for item in by_judge), needed=False)
         finally:
-            sitting.reset(before)
+            current_batcher.reset(before)
         if self._error is not None:
             raise self._error
         return items
@@ -135,7 +135,7 @@ class Trial:
 
     async def _pause(self, seconds: float) -> None:
         """Waits before another try. Raises LimitReached where there is a stop meanwhile."""
-        await pause(seconds, self.bill, self._stopped)
+        await pause(seconds, self.budget, self._stopped)
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 

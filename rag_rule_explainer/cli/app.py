@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 from typer.exceptions import Abort
 from typing_extensions import override
 
-from ..assuming import Assuming
+from ..estimate.assumptions import Assumptions
 from ..version import __version__
 from .demo import demo
 from .differences import diff
@@ -45,7 +45,7 @@ app = typer.Typer(
 app.add_typer(store)
 app.add_typer(experiment)
 
-_USUAL = Assuming()
+_USUAL = Assumptions()
 
 
 @app.command("demo")
@@ -90,7 +90,7 @@ def _estimate(request: Request, search: Search, assumed: _Assumed) -> None:
     Takes what explain takes. With --app, the application retrieves once, and no model is shown what it
     found. No model is asked, nor a judge; --model says whose --price is taken.
     """
-    assuming = Assuming(assumed.answer_tokens, assumed.seconds_per_replay, request.asking.model)
+    assuming = Assumptions(assumed.answer_tokens, assumed.seconds_per_replay, request.asking.model)
     estimate(request, search.settings(), assuming)
 
 

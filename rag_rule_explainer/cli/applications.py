@@ -7,11 +7,11 @@ import re
 import sys
 from typing import Any
 
+from ..allowed import did_you_mean
 from ..errors import InvalidInput
-from ..naming import did_you_mean
 from ..predicates import Predicate
 from ..probing.judging import described
-from ..progress import Progress
+from ..progress.report import Progress
 from ..settings import Settings
 from .frameworks import Integration
 from .requests import Request

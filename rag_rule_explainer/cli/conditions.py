@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..allowed import did_you_mean
 from ..errors import InvalidInput
-from ..naming import did_you_mean
 from ..predicates import (
     Judge,
     Predicate,
@@ -32,7 +32,7 @@ _JUDGEABLE = ("judged", "consistent-with", "same-answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class JudgedConditions:
     """The judge that was named, the file's text it is to refer to, how many opinions it gives on an
     answer, and on how many answers at once."""
 
@@ -141,18 +141,18 @@ def _near(written: str, name: str) -> str:
     return did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
 
 
-def parsed(written: str, bench: Bench | None = None) -> Predicate:
+def parsed(written: str, judged_conditions: JudgedConditions | None = None) -> Predicate:
     """The predicate that is written. Raises InvalidInput, with the syntax, for anything else.
 
-    ``bench``: decides what it can.
+    ``judged_conditions``: decides what it can.
     """
     if written.startswith("not:"):
-        return negated(parsed(written.removeprefix("not:"), bench))
+        return negated(parsed(written.removeprefix("not:"), judged_conditions))
     name, colon, text = written.partition(":")
     if colon and not text and name in {*_WITH_TEXT, "judged"}:
         raise InvalidInput(f"{written!r} has no text after the colon; write {SYNTAX}")
-    if bench is not None and name in _JUDGEABLE and (colon or name == "same-answer"):
-        return bench.predicate(name, text)
+    if judged_conditions is not None and name in _JUDGEABLE and (colon or name == "same-answer"):
+        return judged_conditions.predicate(name, text)
     if written in _ALONE:
         return _ALONE[written]()
     if name == "judged" and colon:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from ..display import ProgressBar
 from ..errors import MissingExtra
 from ..predicates import contains
+from ..progress import ProgressBar
 from ..report import lines
 from .stories import STORIES, Story
 from .terminal import print_lines

@@ -11,9 +11,9 @@ from ..comparison import Comparison
 from ..comparison import diff as compared
 from ..comparison.matching import IdOf
 from ..errors import InvalidInput
-from ..explanation import SCHEMA_VERSION, Explanation
+from ..explanation.explanation import SCHEMA_VERSION, Explanation
+from ..explanation.records import SourceRecord
 from ..printable import shortened
-from ..records import SourceRecord
 from .options import After, Before, FailOnOption, IdOfOption, Json
 from .terminal import print_json, print_lines
 

@@ -9,19 +9,19 @@ from typing import Any, TypeAlias
 
 import typer
 
-from ..assuming import Assuming
-from ..choosing import choose, choose_to_verify
-from ..display import ProgressBar
 from ..errors import BaselineFailed, ConditionFalse, InvalidInput
+from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
-from ..explanation import Explanation
-from ..inquiry import INTERRUPTED
+from ..explanation.explanation import Explanation
 from ..predicates import Judge, Predicate
 from ..predicates.inside import sources_named_in
 from ..printable import amount
 from ..probing.retries import Retries
+from ..progress import ProgressBar
 from ..report import lines
 from ..rules import RuleKind
+from ..session.planning import choose, choose_to_verify
+from ..session.session import INTERRUPTED
 from ..settings import Settings
 from ..sources import Source, SourceSet, no_source
 from .applications import application_explainer, application_input, load_application
@@ -85,9 +85,11 @@ def _entry(explainer: Any, rule: NamedRule | None) -> Callable[..., Any]:
 
 
 def _predicates(request: Request, judge: Judge | None) -> Predicates:
-    bench = request.condition.judge.bench(judge)
+    judged_conditions = request.condition.judge.judged_conditions(judge)
     retention, omission = request.condition.written
-    return parsed(retention, bench), None if omission is None else parsed(omission, bench)
+    return parsed(retention, judged_conditions), None if omission is None else parsed(
+        omission, judged_conditions
+    )
 
 
 def _of_sources(
@@ -104,9 +106,9 @@ def _of_sources(
     _check_named(predicates, source_set)
     units = source_set.lattice.size
     if rule is None:
-        choice = choose(settings, source_set)
+        plan = choose(settings, source_set)
     else:
-        choice = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
+        plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
     if request.asking.model is None:
         replay = offline_replay
     else:
@@ -116,9 +118,9 @@ def _of_sources(
             request.asking.temperature,
             request.asking.key,
         )
-        replays = choice.worst_case(units)
+        replays = plan.worst_case(units)
         # A cap counts retries too.
-        retries = 0 if replays == choice.limits.replays else Retries.of(settings.retries).most
+        retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
         _agree_on_cost(replays, retries, yes=request.asking.yes)
     settings = _with_a_namespace(settings, request)
     with ProgressBar(keep=False) as bar:
@@ -142,7 +144,7 @@ def _of_sources(
             ) from error
 
 
-def estimate(request: Request, settings: Settings, assuming: Assuming) -> None:
+def estimate(request: Request, settings: Settings, assuming: Assumptions) -> None:
     """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
     judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)

@@ -15,7 +15,7 @@ from ..predicates import Predicate
 from ..probing.limits import Limits
 from ..probing.retries import Retries
 from ..settings import DEFAULT_TIMEOUT, Settings
-from .conditions import SYNTAX, Bench, parsed
+from .conditions import SYNTAX, JudgedConditions, parsed
 from .judges import JudgeOptions
 from .labels import load_labels
 from .options import (
@@ -114,12 +114,12 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
     options.check((predicate,))
     cases = load_labels(labels, _needed(predicate))
-    bench = options.bench(options.judge())
-    _predicate(predicate, bench, cases[0])  # what no line can be judged by is no line's fault
+    judged_conditions = options.judged_conditions(options.judge())
+    _predicate(predicate, judged_conditions, cases[0])  # what no line can be judged by is no line's fault
     with counted("answers judged") as progress:
         check = check_judge(
             cases,
-            predicate_of=lambda case: _predicate(predicate, bench, case),
+            predicate_of=lambda case: _predicate(predicate, judged_conditions, case),
             settings=settings,
             progress=progress,
         )
@@ -134,13 +134,13 @@ def _needed(written: str) -> dict[str, str]:
     return {} if name == EACH_ITS_OWN and colon else _NEEDED.get(name, {})
 
 
-def _predicate(written: str, bench: Bench | None, case: LabelledCase) -> Predicate:
+def _predicate(written: str, judged_conditions: JudgedConditions | None, case: LabelledCase) -> Predicate:
     """As written, with what its line brings along."""
     if written.removeprefix("not:") == EACH_ITS_OWN:
         written = f"{written}:{case.truth}"
-    if bench is not None and case.reference is not None:
-        bench = replace(bench, reference=case.reference)
-    return parsed(written, bench)
+    if judged_conditions is not None and case.reference is not None:
+        judged_conditions = replace(judged_conditions, reference=case.reference)
+    return parsed(written, judged_conditions)
 
 
 def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:

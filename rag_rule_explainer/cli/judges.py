@@ -7,7 +7,7 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..predicates import Judge
 from ..predicates.judge.jury import ALONE
-from .conditions import Bench, may_be_judged, needs_judge
+from .conditions import JudgedConditions, may_be_judged, needs_judge
 from .models import chat_model_judge
 from .sources import read
 
@@ -46,10 +46,10 @@ class JudgeOptions:
         """The judge that was named. Raises InvalidInput, and MissingExtra."""
         return None if self.model is None else chat_model_judge(self.model, self.base_url)
 
-    def bench(self, judge: Judge | None) -> Bench | None:
+    def judged_conditions(self, judge: Judge | None) -> JudgedConditions | None:
         """That judge, with what it goes by. Raises InvalidInput for a reference that cannot be read."""
         if judge is None:
             return None
         expected = "give --reference a text file that the criterion refers to"
         reference = None if self.reference is None else read(self.reference, expected)
-        return Bench(judge, reference, self.samples, self.batch)
+        return JudgedConditions(judge, reference, self.samples, self.batch)

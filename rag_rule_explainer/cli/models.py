@@ -12,8 +12,8 @@ from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge, JudgeRequest
 from ..probing.judging import described
 from ..probing.replaying import Replay
-from ..reader import read
 from ..sources import Source
+from ..testing.reader import read
 from ..verdicts import Answer
 
 KEY = "OPENAI_API_KEY"

@@ -7,9 +7,9 @@ import typer
 
 from ..comparison import FailOn
 from ..errors import InvalidInput
+from ..instrumentation.recording.exposure_checks import OnNoRetrieval
+from ..instrumentation.recording.recorder import OnNewQuery
 from ..mining.partitioned import Others
-from ..probing.conduct import OnNoRetrieval
-from ..probing.gating import OnNewQuery
 from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
 from ..settings import MinerName, Rules

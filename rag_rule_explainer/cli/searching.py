@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..choosing import MOST_REPLAYS
 from ..errors import InvalidInput
 from ..mining import Partition, Sampled
 from ..probing.limits import Limits
 from ..probing.noise import Noise
 from ..probing.prices import Price
 from ..probing.retries import Retries
+from ..session.planning import MOST_REPLAYS
 from ..settings import DEFAULT_TIMEOUT, Settings, SettingsFields
 from ..storing.store import Store
 from .options import (

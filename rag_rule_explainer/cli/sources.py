@@ -20,11 +20,11 @@ from pydantic import (
 from pydantic_core import from_json
 
 from ..errors import InvalidInput
+from ..explanation.records import phrase
 from ..given import Given, names
 from ..printable import shortened
-from ..ranking import best_matches
-from ..records import phrase
 from ..sources import Source, SourceSet
+from ..testing.ranking import best_matches
 from .terminal import say
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

@@ -11,7 +11,7 @@ from ..printable import printable
 from .terminal import print_json, print_lines
 
 if TYPE_CHECKING:
-    from ..storing.upkeep import NamespaceInfo, StoreInfo
+    from ..storing.maintenance import NamespaceInfo, StoreInfo
 
 # The commands import the store themselves: the others are not to wait for SQLAlchemy.
 
@@ -26,7 +26,7 @@ All = Annotated[bool, typer.Option("--all", help="Prune everything, of every nam
 @store.command("info")
 def _info(url: Url) -> None:
     """Show what a store holds, by namespace."""
-    from ..storing.upkeep import info
+    from ..storing.maintenance import info
 
     print_lines(_lines(info(url)))
 
@@ -39,7 +39,7 @@ def _prune(
     all: All = False,  # noqa: A002 -- the option's name
 ) -> None:
     """Delete answers and judgements. They were paid for: export them first."""
-    from ..storing.upkeep import prune
+    from ..storing.maintenance import prune
 
     pruned = prune(url, namespace, older_than_days, everything=all)
     print_lines([f"pruned {_count(pruned.answers, 'answer')}, {_count(pruned.judgements, 'judgement')}"])
@@ -48,7 +48,7 @@ def _prune(
 @store.command("export")
 def _export(url: Url, namespace: Namespace = None) -> None:
     """Print every answer and judgement as a line of JSON."""
-    from ..storing.upkeep import export
+    from ..storing.maintenance import export
 
     for record in export(url, namespace):
         # In ASCII: every encoding can write it, and no control character reaches a terminal.

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from ..allowed import checked_function, told
 from ..errors import InvalidInput
-from ..explanation import Explanation
+from ..explanation.explanation import Explanation
+from ..explanation.records import Finding, joined
 from ..lattice import Lattice, Mask
 from ..printable import shortened
-from ..records import Finding, joined
 from ..rules import RuleKind
 from .comparison import Comparison
 from .matching import IdOf, Matching, matched

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..errors import InvalidInput
-from ..records import SourceRecord, joined
+from ..explanation.records import SourceRecord, joined
 from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]

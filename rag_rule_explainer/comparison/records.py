@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ..records import Finding
+from ..explanation.records import Finding
 from ..rules import RuleKind
 
 What = Literal["lost", "gained", "weakened", "strengthened", "changed", "perhaps lost", "perhaps gained"]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..explanation import Explanation
+from ..explanation.explanation import Explanation
+from ..explanation.records import Finding, joined
 from ..lattice import Mask, bits, minimal, smallest_first
-from ..records import Finding, joined
 from ..rules import RuleKind
 from ..verdicts import Verdict
 from .records import Broken, Letter, Unsettled

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..explanation.records import Finding, joined
 from ..printable import plain_id, printable, shortened
-from ..records import Finding, joined
 from .records import Broken, Change, MatchedSource
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from ..errors import InvalidInput
 from ..lattice import Lattice, Mask
 from ..predicates import Judge
 from ..probing.limiter import Limiter
-from ..reader import NO_ANSWER
 from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from ..verdicts import Verdict
 from .benchmark_rows import (
     DEVIATION_KEYS,

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge
 from ..probing.replaying import Replay
-from ..prompts import qa_prompt
-from ..reader import NO_ANSWER, read
 from ..sources import Source
+from ..testing.prompts import qa_prompt
+from ..testing.reader import NO_ANSWER, read
 from ..verdicts import Answer
 from ..version import __version__
 

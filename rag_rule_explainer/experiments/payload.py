@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
-from ..reader import NO_ANSWER
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from .models import Examined
 
 QUESTION = "What does every answer of this service end with?"

@@ -12,9 +12,9 @@ from ..checking.figures import Share, share
 from ..predicates.wording import equivalent
 from ..probing.limiter import Limiter
 from ..probing.loop import run_blocking
-from ..reader import NO_ANSWER
 from ..settings import Settings
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer, Verdict
 from .examples import Example
 from .models import Examined

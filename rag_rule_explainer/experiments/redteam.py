@@ -21,13 +21,13 @@ from typing import Any, TypeAlias
 
 from ..errors import BaselineFailed
 from ..explainer import Explainer
-from ..explanation import Explanation
+from ..explanation.explanation import Explanation
 from ..lattice import Lattice
 from ..predicates import contains
 from ..probing.replaying import Replay
-from ..reader import NO_ANSWER
 from ..settings import MinerName, Settings
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from .models import Examined
 from .outcome import FAILURES, Failure, Outcome, written_to
 from .payload import Attack

@@ -18,8 +18,8 @@ from enum import Enum
 from ..predicates.refusing import refusal_in
 from ..predicates.wording import equivalent, near_exact
 from ..probing.wholeness import Ending, ending_of
-from ..reader import NO_ANSWER
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer, Verdict
 from .examples import Example
 

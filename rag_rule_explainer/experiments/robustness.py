@@ -163,8 +163,8 @@ class _Run:
         try:
             return await sampling.run()
         finally:
-            outcome.charge(sampling.bill.replays, sampling.bill.stored)
-            outcome.failed_calls += sampling.bill.failures
+            outcome.charge(sampling.budget.replays, sampling.budget.stored)
+            outcome.failed_calls += sampling.budget.failures
             outcome.interrupted = outcome.interrupted or bool(sampling.stop_reason)
 
     async def _tables(self, asked: Sequence[Asked], replies: Replies) -> list[Table]:
@@ -198,7 +198,7 @@ class _Run:
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
         predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
         items = await trial.judged((predicates[key[0]], case) for (key, _), case in cases.items())
-        self.outcome.judge_requests += trial.bill.judge_requests
+        self.outcome.judge_requests += trial.budget.judge_requests
         if trial.stop_reason and not self.outcome.interrupted:
             raise BaselineFailed(f"the judge gives no verdicts: {trial.stop_reason}")
         order = list(cases)

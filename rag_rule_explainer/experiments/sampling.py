@@ -8,16 +8,16 @@ from typing import TypeAlias
 from ..errors import RagRuleError
 from ..lattice import Mask
 from ..probing import threads
-from ..probing.bill import Bill
+from ..probing.answer_cache import AnswerCache
+from ..probing.budget import Budget
 from ..probing.limiter import Limiter
 from ..probing.limits import LimitReached
 from ..probing.prober import Prober
 from ..probing.reply import Reply
 from ..probing.retries import Retries
-from ..probing.shelf import Shelf
-from ..reader import NO_ANSWER
 from ..settings import Settings
 from ..sources import Arrangement, SourceSet
+from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer
 from .examples import Example
 from .models import Examined
@@ -57,7 +57,7 @@ class Sampling:
     """The samples that one model gives. For one event loop, and to be run once.
 
     ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace.
-    ``bill`` says afterwards what was spent. ``told``: of every answer.
+    ``budget`` says afterwards what was spent. ``told``: of every answer.
     """
 
     model: Examined
@@ -66,14 +66,14 @@ class Sampling:
     settings: Settings
     limiter: Limiter
     told: Callable[[], object]
-    bill: Bill = field(init=False)
+    budget: Budget = field(init=False)
     stop_reason: str = ""
     _replies: dict[Key, list[Reply]] = field(init=False)
     _probers: list[Prober] = field(init=False, default_factory=list[Prober])
     _silence: Silence = field(init=False)
 
     def __post_init__(self) -> None:
-        self.bill = Bill(self.settings.limits)
+        self.budget = Budget(self.settings.limits)
         most = self.settings.limits.failures
         self._silence = Silence(self.model, most, "the last {count} calls of {model} all failed")
         nobody = Reply(Answer(NO_ANSWER, note="answered without the application"))
@@ -118,14 +118,14 @@ class Sampling:
                 self.model.replay,
                 sources=each.sources.sources,
                 limiter=self.limiter,
-                bill=self.bill,
+                budget=self.budget,
                 retries=Retries.of(settings.retries),
                 timeout=settings.timeout,
                 accepts=("length",),
             )
             if opened is not None:
                 # The same place as an explanation's, so that each finds what the other has paid for.
-                prober.shelf = Shelf(self.bill, remember=False, stored=opened.answers(question))
+                prober.cache = AnswerCache(self.budget, remember=False, stored=opened.answers(question))
             self._probers.append(prober)
 
     async def _sample(self, number: int, key: Key) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..lattice import Lattice, Mask
 from ..mining import dual
-from ..probing.votes import Majority
+from ..probing.vote_rules import Majority
 from ..rules import RuleKind
 from ..verdicts import Verdict
 

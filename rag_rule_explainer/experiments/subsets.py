@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..explainer import Explainer
-from ..explanation import Explanation
+from ..explanation.explanation import Explanation
+from ..explanation.records import ProbeRecord
 from ..lattice import Lattice, Mask
 from ..predicates import Judge, consistent_with
 from ..probing.limiter import Limiter
 from ..probing.loop import run_blocking
 from ..probing.replaying import Baseline
-from ..reader import NO_ANSWER
-from ..records import ProbeRecord
 from ..rules import RuleKind
 from ..settings import Rules, Settings
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer, Judgement, Verdict
 from .examples import Example
 from .models import Examined

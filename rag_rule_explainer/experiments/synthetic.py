@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from ..errors import InvalidInput
 from ..predicates import JudgeRequest
-from ..reader import NO_ANSWER
 from ..sources import Source
+from ..testing.reader import NO_ANSWER
 from .examples import Example
 from .models import Examined
 

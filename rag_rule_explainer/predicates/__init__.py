@@ -16,17 +16,7 @@ from .combine import (
     remembered_name,
     unwrapped,
 )
-from .judge import (
-    Candidate,
-    Judge,
-    JudgedBy,
-    JudgeFailed,
-    JudgeReply,
-    JudgeRequest,
-    Jury,
-    Matter,
-    judged,
-)
+from .judge import Candidate, Judge, JudgedBy, JudgeFailed, JudgeReply, JudgeRequest, Jury, Matter, judged
 from .protocol import (
     Predicate,
     PredicateLike,

@@ -12,7 +12,7 @@ from ..predicates.inside import juries_in
 from ..predicates.judge.jury import ALONE, Company, among_others, company
 from ..printable import without_secrets
 from ..verdicts import Case, Judgement, Verdict
-from .backlog import together
+from .judge_barrier import together
 from .limits import LimitReached
 from .memo import Memo
 
@@ -44,7 +44,7 @@ class Judging:
     def __init__(self, predicate: Predicate, judgements: Judgements) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
-        # What a jury says is stored where it is paid for, on the bench.
+        # What a jury says is stored where it is paid for, on the batcher.
         sits = getattr(self.base, "jury", None) is not None
         self._name = None if sits else remembered_name(self.base)
         batches = [jury.batch for jury in juries_in(self.base)]

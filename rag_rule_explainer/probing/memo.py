@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from .backlog import asleep
+from .judge_barrier import asleep
 
 Subject = TypeVar("Subject")
 Value = TypeVar("Value")

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, get_args
 
 from ..allowed import checked_whole
 from ..errors import InvalidInput
-from .votes import Count, Majority, Sequential
+from .vote_rules import Count, Majority, Sequential
 
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 

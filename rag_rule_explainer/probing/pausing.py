@@ -4,13 +4,13 @@ import asyncio
 
 import anyio
 
-from .bill import Bill
+from .budget import Budget
 
 
-async def pause(seconds: float, bill: Bill, stopped: asyncio.Event) -> None:
-    """Waits so long, until there is a stop, or until the time that the bill allows is up."""
-    limit = bill.limits.seconds
+async def pause(seconds: float, budget: Budget, stopped: asyncio.Event) -> None:
+    """Waits so long, until there is a stop, or until the time that the budget allows is up."""
+    limit = budget.limits.seconds
     if limit is not None:
-        seconds = min(seconds, max(0.0, limit - bill.seconds))
+        seconds = min(seconds, max(0.0, limit - budget.seconds))
     with anyio.move_on_after(seconds):
         await stopped.wait()

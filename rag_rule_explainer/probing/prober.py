@@ -12,7 +12,8 @@ from ..errors import NoSourcesCaptured, UntrueReplay
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Judgement, Verdict
 from . import threads
-from .bill import Bill
+from .answer_cache import AnswerCache
+from .budget import Budget
 from .deadlines import Deadlines
 from .judging import Judging
 from .limiter import Limiter, Reentered, around, begun
@@ -21,9 +22,8 @@ from .pausing import pause
 from .replaying import EMPTY, Replay, UnusableReply, said_nothing
 from .reply import Reply
 from .retries import Retries
-from .shelf import Shelf
-from .traced import traced
-from .tracing import Kind, TracedExplanation, TracedReplay
+from .tracing.marks import Kind, TracedExplanation, TracedReplay
+from .tracing.traced import traced
 from .wholeness import answer_fault
 
 
@@ -58,7 +58,7 @@ class Probe(NamedTuple):
 class Prober:
     """Probes arrangements for one question.
 
-    ``sources``: all that arrangements are made of. ``shelf``: where answers are kept. ``timeout``:
+    ``sources``: all that arrangements are made of. ``cache``: where answers are kept. ``timeout``:
     seconds that one run may take. ``answer_without_sources``: the answer to the empty arrangement,
     instead of asking the application. ``accepts``: finish reasons of answers that count, beside those of
     whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``). ``trace``:
@@ -72,7 +72,7 @@ class Prober:
         *,
         sources: tuple[Source, ...] = (),
         limiter: Limiter,
-        bill: Bill,
+        budget: Budget,
         retries: Retries,
         timeout: float | None = None,
         answer_without_sources: str | None = None,
@@ -82,9 +82,9 @@ class Prober:
         self.question = question
         self._sources = sources
         self.baseline = Answer("")  # until the baseline is known, nothing is judged
-        self.bill = bill
+        self.budget = budget
         self.trace = trace
-        self.shelf = Shelf(bill, remember=True)
+        self.cache = AnswerCache(budget, remember=True)
         self._replay = replay
         is_async = inspect.iscoroutinefunction(replay) or inspect.iscoroutinefunction(
             getattr(replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
@@ -103,7 +103,7 @@ class Prober:
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
         if self._without_sources is None or arrangement.sources:
-            reply = self._counting(await self.shelf.reply(arrangement, self._sample))
+            reply = self._counting(await self.cache.reply(arrangement, self._sample))
         else:
             reply = Reply(Answer(self._without_sources, note="answered without the application"))
         if reply.answer is None:
@@ -121,8 +121,8 @@ class Prober:
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
         """The reply of that number, from 0 on; the first is the one that is probed."""
         if number == 0:
-            return self._counting(await self.shelf.reply(arrangement, self._sample))
-        return self._counting(await self.shelf.sample(arrangement, number, self._sample))
+            return self._counting(await self.cache.reply(arrangement, self._sample))
+        return self._counting(await self.cache.sample(arrangement, number, self._sample))
 
     def fault_in(self, answer: Answer) -> str:
         """Returns why the answer is none, be it new, stored or handed over; empty where it is one."""
@@ -162,17 +162,17 @@ class Prober:
 
     def _count_sample(self) -> None:
         self.charge()
-        self.bill.samples += 1
+        self.budget.samples += 1
 
     def _count_retry(self) -> None:
         self.charge()
-        self.bill.retries += 1
+        self.budget.retries += 1
 
     def charge(self) -> None:
         """Makes sure that one more run is wanted and within the limits. Raises LimitReached."""
         if self.stop_reason:
             raise LimitReached(self.stop_reason)
-        self.bill.charge()
+        self.budget.charge()
 
     async def _after_a_failure(
         self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
@@ -182,7 +182,7 @@ class Prober:
         if failed.traced is not None:
             await failed.traced.end(Judgement(Verdict.UNKNOWN, failed.error), error=failed.cause)
         if isinstance(failed.cause, UnusableReply):
-            self.bill.spend(failed.cause.usage, failed.cause.models)
+            self.budget.spend(failed.cause.usage, failed.cause.models)
         if not may_try_again:
             return failed
 
@@ -194,13 +194,13 @@ class Prober:
         except LimitReached as limit:
             raise limit from failed.cause
         if reply.cause is not None:
-            self.bill.failures += 1
+            self.budget.failures += 1
             self._failures_in_a_row += 1
         return reply
 
     def check_alive(self, reply: Reply) -> None:
         """Raises LimitReached where as many replays failed in a row as are put up with."""
-        most = self.bill.limits.failures
+        most = self.budget.limits.failures
         if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
             raise LimitReached(
                 f"the last {self._failures_in_a_row} replays all failed (limits.failures), the last one "
@@ -213,7 +213,7 @@ class Prober:
             self._stopped = asyncio.Event()
         if self.stop_reason:
             self._stopped.set()
-        await pause(seconds, self.bill, self._stopped)
+        await pause(seconds, self.budget, self._stopped)
         if self._stopped.is_set():
             raise LimitReached(self.stop_reason)
 
@@ -270,7 +270,7 @@ class Prober:
             return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
         self._failures_in_a_row = 0
         if answer.usage or answer.models:
-            self.bill.spend(answer.usage, answer.models)
+            self.budget.spend(answer.usage, answer.models)
         return Reply(answer, time.perf_counter() - started, traced=trace)
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:

@@ -9,7 +9,7 @@ from ..printable import without_secrets
 from ..sources import Source
 from ..verdicts import Answer
 from .prices import TokensByModel
-from .tracing import TracedExplanation
+from .tracing.marks import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
 """Where the sources come from: handed over by the caller, what retrieval returned, or the part of
@@ -33,7 +33,7 @@ class Replay(Protocol):
 class UnusableReply(Exception):
     """Raised by a replay that ran and was paid for, but whose reply cannot count as an answer.
 
-    The probe is UNKNOWN with ``reason``; ``usage``, and the same by model, are still put on the bill.
+    The probe is UNKNOWN with ``reason``; ``usage``, and the same by model, are still put on the budget.
     ``passing``: whether another try may do better; None where its cause tells.
     """
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ..verdicts import Answer
 from .judging import described
 from .replaying import UnusableReply
-from .tracing import TracedReplay
+from .tracing.marks import TracedReplay
 
 
 class Reply(NamedTuple):

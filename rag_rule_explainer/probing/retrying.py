@@ -8,8 +8,8 @@ from tenacity.retry import retry_if_result
 from tenacity.wait import wait_base, wait_random_exponential
 from typing_extensions import override
 
-from .faults import is_passing, retry_after
 from .retries import Retries
+from .transient import is_transient, retry_after
 
 Tried = TypeVar("Tried")
 Cause = Callable[[Tried], BaseException | None]
@@ -18,7 +18,7 @@ Cause = Callable[[Tried], BaseException | None]
 
 def may_help(retries: Retries, error: BaseException) -> bool:
     """True iff the failure may pass within what one is ready to wait."""
-    return retries.most > 0 and is_passing(error) and (retry_after(error) or 0) <= retries.patience
+    return retries.most > 0 and is_transient(error) and (retry_after(error) or 0) <= retries.patience
 
 
 async def again(

@@ -9,10 +9,18 @@ from typing import TypeAlias
 
 from rich.text import Text
 
-from ..explanation import Explanation
+from ..explanation.explanation import Explanation
+from ..explanation.records import (
+    DOUBTED,
+    JUDGED_TOGETHER,
+    Finding,
+    SourceRecord,
+    joined,
+    named_units,
+    phrase,
+)
 from ..lattice import told
 from ..printable import plain_id, printable, shortened
-from ..records import DOUBTED, JUDGED_TOGETHER, Finding, SourceRecord, joined, named_units, phrase
 from ..rules import RuleKind
 
 _MOST_SHOWN = 10

@@ -8,8 +8,8 @@ from ..errors import InvalidInput
 from ..verdicts import Answer
 from .digests import Keys, NotStorable, digest
 from .encoding import StoredAnswer, packed, packed_answer, packed_ids, storable, unpacked_answer
+from .requests import Put, Release, Take, Ticket
 from .rows import Subject, Wish
-from .tickets import Put, Release, Take, Ticket
 from .writer import Writer
 
 

@@ -17,8 +17,8 @@ from ..errors import MissingExtra, RagRuleError, StoreFailed
 from . import postgres, sqlite
 from .address import Address
 from .encoding import Corrupted
-from .failures import corrupted, failed, gone, is_passing, is_reset
-from .presence import Presence
+from .failures import corrupted, failed, gone, is_reset, is_transient
+from .file_lock import Presence
 from .rows import HotStatements
 from .schema import migrate, version_of
 
@@ -156,7 +156,7 @@ def file_at(path: str) -> File | None:
 
 def patiently(
     work: Callable[[], Result],
-    is_worth_waiting_for: Callable[[Exception], bool] = is_passing,
+    is_worth_waiting_for: Callable[[Exception], bool] = is_transient,
     *,
     resets: int = 0,
 ) -> Result:

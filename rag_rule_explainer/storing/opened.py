@@ -13,9 +13,9 @@ from .database import Database, file_at
 from .digests import Keys, NotStorable, digest
 from .encoding import packed, packed_judgement, unpacked_answer, unpacked_ids, unpacked_judgement
 from .listing import answers_to
+from .requests import Recall, Remember
 from .rows import Subject
 from .store import Store
-from .tickets import Recall, Remember
 from .writer import Writer
 
 _opening = threading.Lock()

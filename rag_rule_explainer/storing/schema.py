@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 
 from ..errors import StoreFailed
-from . import functions
+from . import postgres_functions as functions
 
 Step: TypeAlias = Callable[[Connection], None]
 """Takes the tables from one version to the next."""

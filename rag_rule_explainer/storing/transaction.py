@@ -6,16 +6,16 @@ from typing import Any
 from sqlalchemy import Connection
 
 from . import statements
+from .claim_owner import is_dead
 from .database import Database
 from .digests import beginning
 from .encoding import Corrupted, unpacked_number
 from .failures import corrupted
-from .flights import Batch, Landed
-from .grants import MOST_READ
-from .owners import is_dead
+from .memory_claims import MOST_READ
+from .requests import Put
 from .rows import ClaimRow, Key, Wish
 from .schema import questions
-from .tickets import Put
+from .single_flight import Batch, Landed
 
 _FARTHEST = 2 * 86_400.0
 """Seconds; no lease that this package grants ends later than that, whatever the clocks say."""

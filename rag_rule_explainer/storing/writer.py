@@ -17,20 +17,20 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import StoreFailed
+from .claim_owner import new_owner, retire
 from .database import Database, Result, patiently
-from .failures import failed, is_broken, is_passing
-from .flights import Batch, Flights, Landed
-from .grants import Grants
-from .owners import new_owner, retire
+from .failures import failed, is_broken, is_transient
+from .memory_claims import Grants
+from .requests import Release, Stop, Ticket, Wanted, tell
 from .rows import Wish
-from .stay import Stay
-from .tickets import Release, Stop, Ticket, Wanted, tell
+from .single_flight import Batch, Flights, Landed
+from .sole_writer import Stay
 from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
     # It was there before, so this may be no more than a restart.
-    return is_passing(error) or is_broken(error)
+    return is_transient(error) or is_broken(error)
 
 
 class Writer:

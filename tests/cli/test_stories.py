@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 import pytest
 
 from rag_rule_explainer.cli.stories import LONG_COVID, REHABILITATION, STORIES, Document, Story
-from rag_rule_explainer.reader import NO_ANSWER, read
+from rag_rule_explainer.testing.reader import NO_ANSWER, read
 
 Rules = set[frozenset[str]]
 BothKinds = tuple[Rules, Rules]

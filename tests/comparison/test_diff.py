@@ -16,7 +16,7 @@ from rag_rule_explainer import (
     diff,
     equals,
 )
-from rag_rule_explainer.records import MinerRecord
+from rag_rule_explainer.explanation.records import MinerRecord
 from tests.comparison.explaining import RETENTION, explained, needs, told
 
 

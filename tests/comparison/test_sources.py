@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import InvalidInput, Limits, Source, diff
-from rag_rule_explainer.records import SourceRecord
+from rag_rule_explainer.explanation.records import SourceRecord
 from tests.comparison.explaining import RETENTION, explained, needs, told
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rag_rule_explainer import (
     Answer,
-    Assuming,
+    Assumptions,
     Comparison,
     Explainer,
     Explanation,
@@ -120,7 +120,7 @@ def checked(**settings: Any) -> Callable[..., Write]:
 def estimated(sources: int, *, predicate: Any = None, **settings: Any) -> Write:
     def write() -> Mapping[str, str]:
         asking = Explainer(ScriptedReplay(PAIR), predicate or contains("yes"), **settings)
-        found = asking.estimate(QUESTION, numbered(sources), assuming=Assuming(answer_tokens=10))
+        found = asking.estimate(QUESTION, numbered(sources), assuming=Assumptions(answer_tokens=10))
         courses = {"best": found.best, "typical": found.typical, "worst": found.worst}
         counts = [f"{name} {json.dumps(asdict(course))}\n" for name, course in courses.items()]
         return {"estimate.json": normal.laid_out(asdict(found)), "estimate.txt": "".join(counts)}

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer as ChainExplainer
 from llama_index_rag_rule_explainer import RuleExplainer as EngineExplainer
 
-from rag_rule_explainer import Assuming, Estimate, Explanation
+from rag_rule_explainer import Assumptions, Estimate, Explanation
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import Counting, step
 from tests.integrations.langchain.models import Telling, facts
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 NOT_FORESEEN = {"RouterQueryEngine, several chosen"}
 """Retrieve again after a model was shown what they found first, where an estimate has stopped."""
-CHARACTERS = Assuming(answer_tokens=len("good news"), count_tokens=len)
+CHARACTERS = Assumptions(answer_tokens=len("good news"), count_tokens=len)
 
 
 class Course(NamedTuple):

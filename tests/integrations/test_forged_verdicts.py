@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explainer, Explanation, Noise, Source, Store, Verdict, contains, judged
-from rag_rule_explainer.records import JUDGED_TOGETHER
+from rag_rule_explainer.explanation.records import JUDGED_TOGETHER
 from rag_rule_explainer.storing.opened import close_all
 from tests.integrations.obeying import ObeyingChatModel, ObeyingLLM
 from tests.predicates.judge.injections import INJECTIONS, Injection

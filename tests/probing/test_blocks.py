@@ -17,14 +17,14 @@ from rag_rule_explainer.predicates import (
     judged,
     same_answer,
 )
-from rag_rule_explainer.predicates.judge.jury import sitting
-from rag_rule_explainer.probing.bench import Bench
-from rag_rule_explainer.probing.bill import Bill
+from rag_rule_explainer.predicates.judge.jury import current_batcher
+from rag_rule_explainer.probing.budget import Budget
+from rag_rule_explainer.probing.judge_requests import JudgeBatcher
 from rag_rule_explainer.probing.judging import judgings
 from rag_rule_explainer.probing.limits import LimitReached
-from rag_rule_explainer.probing.polling import Polling
 from rag_rule_explainer.probing.prober import Ballot, Prober
-from rag_rule_explainer.probing.votes import Count, Majority, Sequential
+from rag_rule_explainer.probing.vote_rules import Count, Majority, Sequential
+from rag_rule_explainer.probing.voting import Voting
 from rag_rule_explainer.sources import Arrangement
 from rag_rule_explainer.verdicts import Answer
 
@@ -46,16 +46,16 @@ class Scribe:
 
 
 class Room:
-    """A vote on one arrangement, with a bench of its own. The answers come in the order given."""
+    """A vote on one arrangement, with a batcher of its own. The answers come in the order given."""
 
-    def __init__(self, answers: Sequence[str], predicate: Predicate, noise: Noise, **bill: Any) -> None:
+    def __init__(self, answers: Sequence[str], predicate: Predicate, noise: Noise, **budget: Any) -> None:
         self.said = iter(answers)
         self.drawn = 0
-        limiter, self.bill = Limiter(8), Bill(Limits(**bill))
-        self.prober = Prober("?", self._answer, limiter=limiter, bill=self.bill, retries=Retries(0))
+        limiter, self.budget = Limiter(8), Budget(Limits(**budget))
+        self.prober = Prober("?", self._answer, limiter=limiter, budget=self.budget, retries=Retries(0))
         self.prober.baseline = Answer("the truth")
-        self.bench = Bench(limiter, self.bill, Retries(0), self.prober.pause, self._stopped)
-        self.polling = Polling(self.prober, noise)
+        self.batcher = JudgeBatcher(limiter, self.budget, Retries(0), self.prober.pause, self._stopped)
+        self.voting = Voting(self.prober, noise)
         (self.judging,) = judgings([predicate])
 
     def _stopped(self) -> str:
@@ -66,12 +66,12 @@ class Room:
         return next(self.said)
 
     async def ballot(self) -> Ballot:
-        self.bench.open()
-        before = sitting.set(self.bench)
+        self.batcher.open()
+        before = current_batcher.set(self.batcher)
         try:
-            ballot = (await self.polling.poll(HERE, self.judging)).ballot
+            ballot = (await self.voting.poll(HERE, self.judging)).ballot
         finally:
-            sitting.reset(before)
+            current_batcher.reset(before)
         assert ballot is not None
         return ballot
 
@@ -254,7 +254,7 @@ async def test_a_cap_within_a_block_ends_the_vote() -> None:
     room = Room(
         [f"bad {n}" for n in range(9)], judged("is good", judge, batch=20), Noise(samples=9), replays=7
     )
-    room.bill.samples = 4
+    room.budget.samples = 4
     with pytest.raises(LimitReached, match="the limit of 7 replays is reached"):
         await room.ballot()
     assert (room.drawn, judge.shown) == (3, [])
@@ -295,14 +295,14 @@ async def test_who_waits_for_another_votes_judgement_does_not_hold_up_the_rest()
         [room.prober.case(HERE, Answer(text)) for text in texts]
         for texts in (("one", "two"), ("two", "three"))
     ]
-    room.bench.open()
-    before = sitting.set(room.bench)
+    room.batcher.open()
+    before = current_batcher.set(room.batcher)
     try:
         first = asyncio.create_task(room.judging.judge_all(cases[0]))
         await first_asked.wait()
         judgements = await asyncio.wait_for(room.judging.judge_all(cases[1]), 60)
     finally:
-        sitting.reset(before)
+        current_batcher.reset(before)
     assert {each.verdict for each in [*judgements, *await first]} == {HOLDS}
     assert shown == [{"one", "two"}, {"three"}]
 

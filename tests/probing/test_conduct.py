@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Answer, ReplayMissedGate, Source, SourceLeak, UnknownQuery
-from rag_rule_explainer.probing.conduct import NOT_RETRIEVED, SEEING_UNKNOWN, Conduct
-from rag_rule_explainer.probing.gating import Captured, OnNewQuery, Retrieval, Serving
+from rag_rule_explainer.instrumentation.recording.exposure_checks import (
+    NOT_RETRIEVED,
+    SEEING_UNKNOWN,
+    ExposureChecks,
+)
+from rag_rule_explainer.instrumentation.recording.recorder import Captured, OnNewQuery, Retrieval, Serving
+from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.probing.replaying import UnusableReply
-from rag_rule_explainer.probing.seeing import Request
 
 TEXTS = {
     "a": "Amber is fossil tree resin that people have valued since the Neolithic for its colour.",
@@ -31,9 +35,9 @@ def shown(*names: str) -> list[Request]:
     return [Request("\n\n".join(TEXTS[name] for name in names))]
 
 
-def conduct(*seen: str, **more: Any) -> Conduct:
+def conduct(*seen: str, **more: Any) -> ExposureChecks:
     what: dict[str, Any] = {"scope": "seen", **more}
-    return Conduct.of(SOURCES, shown(*seen) if seen else [], **what)
+    return ExposureChecks.of(SOURCES, shown(*seen) if seen else [], **what)
 
 
 def test_an_answer_that_no_model_was_asked_for_says_nothing_of_what_a_model_sees() -> None:
@@ -45,7 +49,9 @@ def test_an_answer_that_no_model_was_asked_for_says_nothing_of_what_a_model_sees
     assert checked(conduct(), "ab", []).note == ""
 
 
-def checked(what: Conduct, kept: str, requests: Sequence[Request], query: str | None = "q") -> Answer:
+def checked(
+    what: ExposureChecks, kept: str, requests: Sequence[Request], query: str | None = "q"
+) -> Answer:
     sources = [source for source in SOURCES if source.id in kept]
     serving: Serving[Any] = captured().replaying(sources)
     if query is not None:
@@ -76,7 +82,7 @@ def test_all_that_was_retrieved_may_be_asked_for_and_the_note_says_what_that_mea
 
 def test_where_nothing_is_recognised_seeing_is_unknown_and_nothing_is_held_out() -> None:
     for requests in ([], [Request("A summary: some stones, some metals.")]):
-        what = Conduct.of(SOURCES, requests, scope="seen")
+        what = ExposureChecks.of(SOURCES, requests, scope="seen")
         assert (ids(what.units), what.scope, what.notes) == ("abc", "retrieved", (SEEING_UNKNOWN,))
 
 

@@ -16,8 +16,8 @@ import httpx
 import openai
 import pytest
 
-from rag_rule_explainer.probing.faults import is_passing, retry_after
 from rag_rule_explainer.probing.replaying import UnusableReply
+from rag_rule_explainer.probing.transient import is_transient, retry_after
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1/v1")
 
@@ -79,26 +79,28 @@ TELLING: list[Callable[[int], Exception]] = [
 def test_a_status_that_passes_passes_wherever_it_is_told(
     make: Callable[[int], Exception], status: int
 ) -> None:
-    assert is_passing(make(status))
+    assert is_transient(make(status))
     refusal = make(401)
-    assert not is_passing(refusal)
+    assert not is_transient(refusal)
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
 def test_what_is_refused_is_refused_again(status: int) -> None:
     for error in (refused(status), http_status_error(status), botocore(status), Shaped(status=status)):
-        assert not is_passing(error)
-        assert not is_passing(caused(error))
+        assert not is_transient(error)
+        assert not is_transient(caused(error))
     # A name says less than a status.
-    assert not is_passing(type("HTTPError", (Shaped,), {})(response=SimpleNamespace(status_code=status)))
+    assert not is_transient(
+        type("HTTPError", (Shaped,), {})(response=SimpleNamespace(status_code=status))
+    )
 
 
 def test_an_enumerated_status_is_a_number() -> None:
-    assert is_passing(Shaped(code=HTTPStatus.TOO_MANY_REQUESTS))
-    assert not is_passing(Shaped(code=HTTPStatus.FORBIDDEN))
-    assert not is_passing(Shaped(code=True))
-    assert not is_passing(Shaped(code="rate_limit"))
-    assert not is_passing(Shaped(status=200))
+    assert is_transient(Shaped(code=HTTPStatus.TOO_MANY_REQUESTS))
+    assert not is_transient(Shaped(code=HTTPStatus.FORBIDDEN))
+    assert not is_transient(Shaped(code=True))
+    assert not is_transient(Shaped(code="rate_limit"))
+    assert not is_transient(Shaped(status=200))
 
 
 @pytest.mark.parametrize(
@@ -123,66 +125,66 @@ def test_an_enumerated_status_is_a_number() -> None:
     ],
 )
 def test_connections_that_fail_may_do_better(error: Exception) -> None:
-    assert is_passing(error)
-    assert is_passing(caused(error))
+    assert is_transient(error)
+    assert is_transient(caused(error))
 
 
 @pytest.mark.parametrize(
     "error", [ValueError("bug"), KeyError("bug"), FileNotFoundError(), MemoryError()]
 )
 def test_bugs_do_not_pass(error: Exception) -> None:
-    assert not is_passing(error)
-    assert not is_passing(caused(error))
+    assert not is_transient(error)
+    assert not is_transient(caused(error))
 
 
 def test_a_spent_quota_is_no_rate_limit() -> None:
     body = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
     quota = openai.RateLimitError("spent", response=httpx.Response(429, request=REQUEST), body=body)
-    assert not is_passing(quota)
-    assert not is_passing(caused(quota))
+    assert not is_transient(quota)
+    assert not is_transient(caused(quota))
 
 
 def test_the_nearest_error_that_tells_decides() -> None:
     fallback_refused = Shaped(status=401)
     fallback_refused.__context__ = Shaped(status=429)
-    assert not is_passing(fallback_refused)
+    assert not is_transient(fallback_refused)
     fallback_busy = Shaped(status=429)
     fallback_busy.__context__ = Shaped(status=401)
-    assert is_passing(fallback_busy)
+    assert is_transient(fallback_busy)
 
 
 def test_a_suppressed_context_tells_nothing() -> None:
     error = caused(TimeoutError(), explicit=False)
     error.__suppress_context__ = True
-    assert not is_passing(error)
+    assert not is_transient(error)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no groups of exceptions before")
 def test_of_a_group_each_must_pass() -> None:
     group: Any = __import__("builtins").ExceptionGroup
     late, denied = TimeoutError(), refused(401)
-    assert is_passing(group("all", [late, refused(503)]))
-    assert not is_passing(group("one", [late, denied]))
-    assert not is_passing(group("one", [late, group("deep", [denied])]))
-    assert not is_passing(group("bug", [late, ValueError("bug")]))
-    assert is_passing(caused(group("all", [late])))
+    assert is_transient(group("all", [late, refused(503)]))
+    assert not is_transient(group("one", [late, denied]))
+    assert not is_transient(group("one", [late, group("deep", [denied])]))
+    assert not is_transient(group("bug", [late, ValueError("bug")]))
+    assert is_transient(caused(group("all", [late])))
     assert retry_after(group("all", [late, refused(429, retry_after="3")])) == 3
 
 
 def test_cycles_and_long_chains_come_to_an_end() -> None:
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
-    assert not is_passing(one)
+    assert not is_transient(one)
     assert retry_after(one) is None
     looped = Shaped(exceptions=[])
     looped.exceptions = [looped, looped]  # type: ignore[attr-defined]
-    assert not is_passing(looped)
+    assert not is_transient(looped)
     deep: Exception = TimeoutError()
     for _ in range(10_000):
         outer = ValueError("outer")
         outer.__cause__ = deep
         deep = outer
-    assert not is_passing(deep)
+    assert not is_transient(deep)
 
 
 def test_an_error_that_equals_everything_is_still_one_of_several() -> None:
@@ -194,7 +196,7 @@ def test_an_error_that_equals_everything_is_still_one_of_several() -> None:
 
     outer = Equal()
     outer.__cause__ = TimeoutError()
-    assert is_passing(outer)
+    assert is_transient(outer)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_a_reply_that_is_none_says_itself_whether_it_may_pass(
 ) -> None:
     error = UnusableReply("none", passing=passing)
     error.__cause__ = cause
-    assert is_passing(error) is expected
+    assert is_transient(error) is expected
 
 
 def test_when_to_come_back_is_read_wherever_it_is_told() -> None:

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.probing.gating import (
+from rag_rule_explainer.instrumentation.recording.recorder import (
     NEW_RETRIEVAL,
     NO_TURN,
     Recording,

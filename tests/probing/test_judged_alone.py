@@ -26,10 +26,10 @@ from rag_rule_explainer import (
     judged,
     same_answer,
 )
+from rag_rule_explainer.explanation.records import JUDGED_TOGETHER, TOGETHER
 from rag_rule_explainer.predicates import Predicate, condition
 from rag_rule_explainer.predicates.judge.jury import Company, company
 from rag_rule_explainer.probing.judging import judgings
-from rag_rule_explainer.records import JUDGED_TOGETHER, TOGETHER
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OfflineJudge

@@ -211,11 +211,11 @@ def interrupted_after(
     seconds: float, asked: Explainer, loop: clock.VirtualLoop | None = None
 ) -> Explanation:
     """As Ctrl-C does it."""
-    inquiry = asked._inquiry("?", SOURCES, None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+    session = asked._session("?", SOURCES, None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
 
     async def main() -> Explanation:
-        asyncio.get_running_loop().call_later(seconds, inquiry.interrupt)
-        return await inquiry.explanation()
+        asyncio.get_running_loop().call_later(seconds, session.interrupt)
+        return await session.explanation()
 
     return clock.run(main(), loop)
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.probing.seeing import Request, Sight
+from rag_rule_explainer.instrumentation.requests.source_recognition import Request, Sight
 
 TRIAL = "The 2023 trial gave 412 adults calcium for a year and saw no change in bone density at all."
 BLOG = "My grandmother swears that two glasses of milk a day kept her hips strong until ninety."

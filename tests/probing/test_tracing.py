@@ -2,7 +2,7 @@
 
 import asyncio
 
-from rag_rule_explainer.probing.tracing import Outcome, TracedExplanation
+from rag_rule_explainer.probing.tracing.marks import Outcome, TracedExplanation
 from rag_rule_explainer.verdicts import Judgement, Verdict
 
 

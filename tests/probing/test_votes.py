@@ -9,7 +9,7 @@ from typing import TypeAlias
 import pytest
 
 from rag_rule_explainer import InvalidInput, Noise
-from rag_rule_explainer.probing.votes import Count, Majority, Sequential
+from rag_rule_explainer.probing.vote_rules import Count, Majority, Sequential
 from rag_rule_explainer.verdicts import Verdict
 from tests.drawing import drawn, examples
 

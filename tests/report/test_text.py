@@ -24,7 +24,7 @@ from rag_rule_explainer import (
     contains,
     judged,
 )
-from rag_rule_explainer.explanation import Importance, MinerRecord, SourceRecord, Spent
+from rag_rule_explainer.explanation.explanation import Importance, MinerRecord, SourceRecord, Spent
 from rag_rule_explainer.printable import printable
 from rag_rule_explainer.probing.replaying import Baseline
 from rag_rule_explainer.report import as_text, lines

@@ -17,8 +17,8 @@ from rag_rule_explainer import (
     Store,
     StoreFailed,
 )
+from rag_rule_explainer.storing.maintenance import export
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.storing.upkeep import export
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.storing.asking import answered, answers, claimed
 

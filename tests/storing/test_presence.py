@@ -16,9 +16,11 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 
 from rag_rule_explainer import Answer, Store, StoreFailed
-from rag_rule_explainer.storing import grants, presence, stay
+from rag_rule_explainer.storing import file_lock as presence
+from rag_rule_explainer.storing import memory_claims as grants
+from rag_rule_explainer.storing import sole_writer as stay
+from rag_rule_explainer.storing.file_lock import Presence
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.storing.presence import Presence
 from tests.forking import Forked
 from tests.storing.asking import (
     among_others,

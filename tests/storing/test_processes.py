@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import Answer, Store, StoreFailed
-from rag_rule_explainer.storing import owners
+from rag_rule_explainer.storing import claim_owner as owners
+from rag_rule_explainer.storing.claim_owner import is_dead, new_owner, retire
 from rag_rule_explainer.storing.opened import close_all
-from rag_rule_explainer.storing.owners import is_dead, new_owner, retire
 from tests.storing.asking import (
     among_others,
     answered,

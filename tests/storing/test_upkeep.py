@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import Answer, InvalidInput, Judgement, Store, StoreFailed, Verdict
-from rag_rule_explainer.storing import upkeep
-from rag_rule_explainer.storing.upkeep import NamespaceInfo, Pruned, export, info, prune
+from rag_rule_explainer.storing import maintenance as upkeep
+from rag_rule_explainer.storing.maintenance import NamespaceInfo, Pruned, export, info, prune
 from tests.postgres import Server
 from tests.storing.asking import among_others, answered, answers, change, claimed, rows
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
-from rag_rule_explainer.prompts import parse_prompt
-from rag_rule_explainer.reader import read
+from rag_rule_explainer.testing.prompts import parse_prompt
+from rag_rule_explainer.testing.reader import read
 from tests.support.responses import Refused
 
 Body: TypeAlias = dict[str, Any]

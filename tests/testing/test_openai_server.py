@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rag_rule_explainer.prompts import qa_prompt
+from rag_rule_explainer.testing.prompts import qa_prompt
 from tests.support.openai_server import OpenAIServer
 from tests.testing.counting import active_count
 

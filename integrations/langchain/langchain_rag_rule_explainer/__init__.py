@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("langchain", "langchain_rag_rule_explainer") from error
 
-from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained
 
 from .attaching import explained
 from .chat import chat_replay

@@ -13,19 +13,19 @@ from langsmith import uuid7
 from typing_extensions import override
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.probing.gating import Captured
-from rag_rule_explainer.probing.tracing import (
+from rag_rule_explainer.instrumentation.application import Application
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.patching import Patches
+from rag_rule_explainer.instrumentation.engine import (
     BASELINE_TAG,
     REPLAY_TAG,
     TracedExplanation,
     current_replay,
 )
-from rag_rule_explainer.wrapping.application import Application
-from rag_rule_explainer.wrapping.attributes import data_copy
-from rag_rule_explainer.wrapping.cases import Case
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import Participation, participation
-from rag_rule_explainer.wrapping.patching import Patches
+from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
+from rag_rule_explainer.instrumentation.options import Case
+from rag_rule_explainer.instrumentation.recording.recorder import Captured
+from rag_rule_explainer.instrumentation.run_context import Participation, participation
 
 from .breakpoints import asked_a_human
 from .brought import as_documents
@@ -43,7 +43,7 @@ _TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
 
 @dataclass(frozen=True, slots=True)
 class LangChainApplication(Application[Found]):
-    """See ``rag_rule_explainer.wrapping.application.Application``. ``config`` of a case: of its runs.
+    """This class is the ``Application`` of LangChain. ``config`` of a case: of its runs.
 
     ``of_streams``: keywords that say how a stream is told; no replay is given them.
     """

@@ -7,12 +7,17 @@ from typing import Any, NamedTuple, cast
 from langchain_core.documents import Document
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.clients import Rows
-from rag_rule_explainer.clients.blocks import Block, paired, read_block, structured_of
-from rag_rule_explainer.clients.joining import Joined, taken_apart
-from rag_rule_explainer.clients.reading import is_listed, listed_like, mapping_in, read_any
-from rag_rule_explainer.clients.recognising import recognised
-from rag_rule_explainer.given import Given
+from rag_rule_explainer.instrumentation.clients import Rows
+from rag_rule_explainer.instrumentation.clients.blocks import Block, paired, read_block, structured_of
+from rag_rule_explainer.instrumentation.clients.joining import Joined, taken_apart
+from rag_rule_explainer.instrumentation.clients.reading import (
+    is_listed,
+    listed_like,
+    mapping_in,
+    read_any,
+)
+from rag_rule_explainer.instrumentation.clients.recognising import recognised
+from rag_rule_explainer.instrumentation.engine import Given
 
 _STRUCTURED = "structured_content"
 

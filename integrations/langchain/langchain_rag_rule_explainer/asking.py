@@ -1,8 +1,8 @@
 """What a call of a retriever takes part in."""
 
-from rag_rule_explainer.probing.gating import GoingOn
-from rag_rule_explainer.wrapping.asking import asked_part as asked_in_run
-from rag_rule_explainer.wrapping.participation import inside_retrieval
+from rag_rule_explainer.instrumentation.recording.recorder import GoingOn
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval
+from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part as asked_in_run
 
 from .ordinary import ordinary_recording
 

@@ -10,8 +10,8 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
+from rag_rule_explainer.instrumentation.outputs import Explained, check_alone
 from rag_rule_explainer.predicates import PredicateLike
-from rag_rule_explainer.wrapping.outputs import Explained, check_alone
 
 from .graphs import chunk_of_nothing
 from .outputs import AnswerChunk, attached, last_chunk

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from rag_rule_explainer.wrapping.showing import shortened
+from rag_rule_explainer.instrumentation.showing import shortened
 
 from .reading import is_graph_output
 

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 from langchain_core.documents import Document
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.wrapping.brought import as_items
-from rag_rule_explainer.wrapping.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
 from .documents import document_of, retrieved_of
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Generator, Hashable
 from typing import Any
 
-from rag_rule_explainer.wrapping.redirecting import Isolation, untouched
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, untouched
 
 from .keyvalues import athrough, through
 from .ordinary import current_state

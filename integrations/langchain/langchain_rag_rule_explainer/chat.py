@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from langchain_core.language_models.chat_models import BaseChatModel
 
 from rag_rule_explainer import Answer, Settings, Source
-from rag_rule_explainer.prompts import qa_prompt
-from rag_rule_explainer.wrapping.participation import (
+from rag_rule_explainer.instrumentation.run_context import (
     failed_reply,
     failing,
     fault_in,
     unusable,
     with_spent,
 )
+from rag_rule_explainer.testing.prompts import qa_prompt
 
 from .reading import answer_in
 from .watching import Watch, watched_by

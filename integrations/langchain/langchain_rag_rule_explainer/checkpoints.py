@@ -7,10 +7,10 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.participation import participation
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.redirecting import births, known_as, shared_state
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import births, known_as, shared_state
+from rag_rule_explainer.instrumentation.run_context import participation
 
 from .ordinary import current_state
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.redirecting import Isolation, in_memory, untouched
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, in_memory, untouched
 
 from .ordinary import current_state
 from .remembered import TWINS

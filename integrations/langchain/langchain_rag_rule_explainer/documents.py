@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from langchain_core.documents import Document
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.identity import Retrieved
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.searches.identity import Retrieved
 
 
 def retrieved_of(document: Document) -> Retrieved:

@@ -7,9 +7,9 @@ from typing import Any, cast
 from langchain_core.documents import Document
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.identity import sources_of
-from rag_rule_explainer.wrapping.items import Made, Part, Reading, items_in
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.searches.identity import sources_of
+from rag_rule_explainer.instrumentation.searches.items import Made, Part, Reading, items_in
 
 from .documents import copies, document_of, retrieved_of
 

@@ -20,11 +20,11 @@ from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import checked_function
-from rag_rule_explainer.clients import Client
-from rag_rule_explainer.probing.gating import going_on
-from rag_rule_explainer.wrapping.gates import gated_function, joining
-from rag_rule_explainer.wrapping.items import Reading, TextOf
-from rag_rule_explainer.wrapping.redirecting import TRANSPARENT
+from rag_rule_explainer.instrumentation.clients import Client
+from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
+from rag_rule_explainer.instrumentation.recording.recorder import going_on
+from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
+from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
 
 from .artifacts import ToolResult
 from .asking import asked_part
@@ -76,8 +76,9 @@ def gate(
     is named by its ``id``, else by what its metadata names it.
 
     It may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.clients``. ``items_of`` says how its responses are taken apart and put together;
-    those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised without it.
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
+    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are
+    recognised without it.
 
     A tool may have an artifact: its documents are then the sources, if its content joins their texts.
 

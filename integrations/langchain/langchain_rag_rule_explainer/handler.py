@@ -17,12 +17,12 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
 from rag_rule_explainer.allowed import checked_flag, checked_whole, told
-from rag_rule_explainer.probing.gating import Recording
-from rag_rule_explainer.probing.tracing import BASELINE_TAG, REPLAY_TAG, TracedExplanation
-from rag_rule_explainer.wrapping.call import Call, Recorded
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.call import Call, Recorded
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.engine import BASELINE_TAG, REPLAY_TAG, TracedExplanation
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
 from .finding import Found, documents_found, identify
 from .graphs import ended

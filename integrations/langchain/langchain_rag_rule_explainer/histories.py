@@ -13,10 +13,10 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
 from typing_extensions import override
 
-from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.redirecting import Isolation, untouched
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, untouched
 
 from .ordinary import current_state
 from .remembered import TWINS

@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequence
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
+from rag_rule_explainer.instrumentation.engine import ANY
+from rag_rule_explainer.instrumentation.run_context import no_opinions
 from rag_rule_explainer.predicates.judge import judge_name_of
-from rag_rule_explainer.probing.wholeness import ANY
-from rag_rule_explainer.wrapping.participation import no_opinions
 
 from .reading import tokens
 from .watching import Watch, watching

@@ -8,9 +8,9 @@ import re
 from collections.abc import AsyncIterator, Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.redirecting import Isolation, in_memory, untouched
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, in_memory, untouched
 
 from .ordinary import current_state
 from .remembered import TWINS

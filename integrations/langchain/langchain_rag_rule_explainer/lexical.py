@@ -10,7 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 from typing_extensions import override
 
-from rag_rule_explainer.ranking import best_matches
+from rag_rule_explainer.testing.ranking import best_matches
 
 from .offline import OfflineChatModel
 

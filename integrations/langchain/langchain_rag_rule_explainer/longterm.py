@@ -9,9 +9,15 @@ from collections.abc import Generator, Hashable, Iterable
 from functools import cache, cached_property
 from typing import Any
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.redirecting import Isolation, Overlay, in_memory, shared_state, untouched
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import (
+    Isolation,
+    Overlay,
+    in_memory,
+    shared_state,
+    untouched,
+)
 
 from .keyvalues import athrough, through
 from .ordinary import current_state

@@ -4,8 +4,8 @@ import re
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.participation import participation, taking_part_again
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.run_context import participation, taking_part_again
 
 _RUN = "_rag_rule_run"
 

@@ -8,9 +8,9 @@ from collections.abc import Hashable
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.participation import Participation, participation
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.run_context import Participation, participation
 
 from . import histories
 

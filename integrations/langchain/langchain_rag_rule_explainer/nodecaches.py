@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeAlias
 
-from rag_rule_explainer.wrapping.isolating import current_state
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import Same, State
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import Same, State
+from rag_rule_explainer.instrumentation.isolation.isolating import current_state
 
 Key: TypeAlias = tuple[Hashable, str]
 """A namespace, and a key in it."""

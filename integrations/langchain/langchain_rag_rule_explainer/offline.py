@@ -8,15 +8,15 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from typing_extensions import override
 
-from rag_rule_explainer.prompts import parse_prompt
-from rag_rule_explainer.reader import read
+from rag_rule_explainer.testing.prompts import parse_prompt
+from rag_rule_explainer.testing.reader import read
 
 
 class OfflineChatModel(BaseChatModel):
     """Answers a question-answering prompt with a stretch of the passages in it, or "N/A".
 
     It looks for a question and for delimited passages in the messages, as ``parse_prompt`` of
-    ``rag_rule_explainer.prompts`` describes. The same messages always get the same answer. Raises
+    ``rag_rule_explainer.testing.prompts`` describes. The same messages always get the same answer. Raises
     ValueError for a prompt without a question.
     """
 

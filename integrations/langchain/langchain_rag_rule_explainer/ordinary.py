@@ -5,9 +5,9 @@ from typing import Any, Protocol, TypeGuard
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.runnables.config import var_child_runnable_config
 
-from rag_rule_explainer.probing.gating import Recording
-from rag_rule_explainer.wrapping.participation import participation
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.run_context import participation
 
 
 class RecordsRuns(Protocol):

@@ -8,7 +8,7 @@ from langchain_core.runnables.utils import AddableDict, Output
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.wrapping.outputs import KEY, Explained
+from rag_rule_explainer.instrumentation.outputs import KEY, Explained
 
 
 class AnswerChunk(Explained[Output]):

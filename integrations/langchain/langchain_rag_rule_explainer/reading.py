@@ -10,7 +10,7 @@ from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
-from rag_rule_explainer.wrapping import reading
+from rag_rule_explainer.instrumentation import reading
 
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
 _ANSWER_KEYS = ("answer", "output", "result", "messages", "content", "raw")

@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
-from rag_rule_explainer.wrapping.twins import Twins
+from rag_rule_explainer.instrumentation.copies.twins import Twins
 
 _SHARED = (
     BaseCache,

@@ -7,7 +7,7 @@ from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.state import State
 
 from . import histories, memories
 from .checkpoints import checkpoint_key, real_checkpoint

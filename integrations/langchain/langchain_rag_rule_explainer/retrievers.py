@@ -17,11 +17,11 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from typing_extensions import override
 
-from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording
-from rag_rule_explainer.wrapping.asking import Asked, adriven, driven
-from rag_rule_explainer.wrapping.attributes import born
-from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.isolation.attributes import born
+from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
 
 from .asking import asked_part
 from .finding import Found, Shape

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, PrivateAttr
 from typing_extensions import Unpack, override
 
 from rag_rule_explainer import (
-    Assuming,
+    Assumptions,
     Estimate,
     Explainer,
     Explanation,
@@ -25,22 +25,25 @@ from rag_rule_explainer import (
     SettingsFields,
     Verification,
 )
-from rag_rule_explainer.allowed import checked_flag, checked_function
-from rag_rule_explainer.naming import keywords_of
+from rag_rule_explainer.allowed import checked_flag, checked_function, keywords_of
+from rag_rule_explainer.instrumentation.bounds import FACTOR
+from rag_rule_explainer.instrumentation.call import Call, Kind
+from rag_rule_explainer.instrumentation.engine import TracedExplanation, WantedScope, heard, threads
+from rag_rule_explainer.instrumentation.options import (
+    AnswerOf,
+    Case,
+    Manner,
+    QuestionOf,
+    documents_in,
+    ids_in,
+)
+from rag_rule_explainer.instrumentation.outputs import Explained
+from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
+from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
+from rag_rule_explainer.instrumentation.run_context import participation, refused
+from rag_rule_explainer.instrumentation.runs import ApplicationRun
+from rag_rule_explainer.instrumentation.showing import showing_settings
 from rag_rule_explainer.predicates import PredicateLike
-from rag_rule_explainer.probing import threads
-from rag_rule_explainer.probing.conduct import OnNoRetrieval
-from rag_rule_explainer.probing.gating import OnNewQuery
-from rag_rule_explainer.probing.replaying import WantedScope
-from rag_rule_explainer.probing.traced import heard
-from rag_rule_explainer.probing.tracing import TracedExplanation
-from rag_rule_explainer.wrapping.bounds import FACTOR
-from rag_rule_explainer.wrapping.call import Call, Kind
-from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, documents_in, ids_in
-from rag_rule_explainer.wrapping.outputs import Explained
-from rag_rule_explainer.wrapping.participation import participation, refused
-from rag_rule_explainer.wrapping.runs import ApplicationRun
-from rag_rule_explainer.wrapping.showing import showing_settings
 
 from .application import LangChainApplication
 from .brought import DocumentLike
@@ -285,7 +288,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         documents: Sequence[DocumentLike] | None = None,
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
-        assuming: Assuming | None = None,
+        assuming: Assumptions | None = None,
         **kwargs: Any,
     ) -> Estimate:
         """What explaining the answer to ``input`` would take at best, typically and at worst, before it

@@ -5,9 +5,9 @@ import re
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.asking import Asked, adriven, driven
-from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
 
 from .asking import asked_part
 from .finding import Found, Shape

@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableSequence
 
-from rag_rule_explainer.wrapping.call import Call
+from rag_rule_explainer.instrumentation.call import Call
 
 from .finding import Found
 from .graphs import Whole, graph_in

@@ -7,9 +7,9 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from typing_extensions import override
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import participation, using_tool
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 
 from .reading import texts_in
 

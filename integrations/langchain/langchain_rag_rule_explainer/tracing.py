@@ -22,18 +22,23 @@ from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.langchain import LangChainTracer
 
 from rag_rule_explainer import Verification
-from rag_rule_explainer.probing import langsmith, spans, threads
-from rag_rule_explainer.probing.traced import Unheard, heard, own_root, unheard
-from rag_rule_explainer.probing.tracing import (
+from rag_rule_explainer.instrumentation.engine import (
     EXPLANATION,
     REPLAY,
     Marks,
     Outcome,
     TracedExplanation,
     TracedReplay,
+    Unheard,
     current_replay,
+    heard,
+    langsmith,
+    own_root,
+    spans,
+    threads,
+    unheard,
 )
-from rag_rule_explainer.wrapping.muting import is_muted, muted
+from rag_rule_explainer.instrumentation.isolation.muting import is_muted, muted
 
 from .watching import is_heard
 

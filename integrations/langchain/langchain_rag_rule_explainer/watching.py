@@ -17,13 +17,13 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
-from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.probing.wholeness import EMPTY, Said, fault_of, reason_in
-from rag_rule_explainer.wrapping.bounds import BeyondBaseline
-from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.exchanges import Exchanges
-from rag_rule_explainer.wrapping.participation import inside_retrieval
-from rag_rule_explainer.wrapping.stopping import Enough
+from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of, reason_in
+from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
+from rag_rule_explainer.instrumentation.requests.source_recognition import Request
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval
+from rag_rule_explainer.instrumentation.stopping import Enough
 
 from .reading import tokens
 

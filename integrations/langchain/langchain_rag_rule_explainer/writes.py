@@ -9,8 +9,13 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, cast
 from uuid import uuid4
 
-from rag_rule_explainer.wrapping.redirecting import Isolation, always, shared_state, untouched
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.redirecting import (
+    Isolation,
+    always,
+    shared_state,
+    untouched,
+)
 
 from .ordinary import current_state
 from .remembered import TWINS

@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("llama-index", "llama_index_rag_rule_explainer") from error
 
-from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained
 
 from .attaching import ExplainedChatEngine, ExplainedQueryEngine, explained
 from .explainer import RuleExplainer

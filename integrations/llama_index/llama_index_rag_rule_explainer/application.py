@@ -23,18 +23,18 @@ from llama_index_instrumentation.dispatcher import active_instrument_tags
 from typing_extensions import override
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.probing.gating import Captured
-from rag_rule_explainer.probing.tracing import (
+from rag_rule_explainer.instrumentation.application import Application
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.patching import Patches
+from rag_rule_explainer.instrumentation.engine import (
     BASELINE_TAG,
     REPLAY_TAG,
     TracedExplanation,
     current_replay,
 )
-from rag_rule_explainer.wrapping.application import Application
-from rag_rule_explainer.wrapping.cases import Case
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import Participation, unusable
-from rag_rule_explainer.wrapping.patching import Patches
+from rag_rule_explainer.instrumentation.options import Case
+from rag_rule_explainer.instrumentation.recording.recorder import Captured
+from rag_rule_explainer.instrumentation.run_context import Participation, unusable
 
 from .brought import as_found
 from .entries import AsyncOnlyError, Entry
@@ -73,7 +73,7 @@ CONSTANT = "no model was asked: without nodes, LlamaIndex answers with a constan
 
 @dataclass(frozen=True, slots=True)
 class LlamaIndexApplication(Application[Found]):
-    """See ``rag_rule_explainer.wrapping.application.Application``."""
+    """See ``rag_rule_explainer.instrumentation.application.Application``."""
 
     entry: Entry
     standstills: Standstills = field(default_factory=Standstills)

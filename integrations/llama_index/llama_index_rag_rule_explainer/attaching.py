@@ -26,8 +26,8 @@ from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, Explanation
+from rag_rule_explainer.instrumentation.outputs import KEY, Explained, check_alone
 from rag_rule_explainer.predicates import PredicateLike
-from rag_rule_explainer.wrapping.outputs import KEY, Explained, check_alone
 
 from .entries import Engine
 from .explainer import RuleExplainer

@@ -10,8 +10,8 @@ from llama_index.core.memory.types import BaseMemory
 from llama_index.core.schema import BaseNode
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
-from rag_rule_explainer.wrapping.attributes import ADDED, Attributes
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.isolation.attributes import ADDED, Attributes
 
 _STRUCTS = "llama_index.core.data_structs.data_structs"
 _SIMPLE = "llama_index.core.vector_stores.simple"

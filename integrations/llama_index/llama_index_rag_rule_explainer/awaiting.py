@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.patching import Interception, Patches
+from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
 
 
 @dataclass(slots=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.wrapping.brought import as_items
-from rag_rule_explainer.wrapping.identity import Retrieved
+from rag_rule_explainer.instrumentation.searches.identity import Retrieved
+from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
 from .nodes import Found, copy_of, identify, node_of
 

@@ -12,12 +12,12 @@ from typing import Any
 from llama_index.core.workflow import Context
 
 from rag_rule_explainer import RagRuleError, StateShared
-from rag_rule_explainer.wrapping.attributes import ADDED, born
-from rag_rule_explainer.wrapping.isolating import current_state, reading_real
-from rag_rule_explainer.wrapping.participation import refused
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import Same, State
-from rag_rule_explainer.wrapping.trying import at_once
+from rag_rule_explainer.instrumentation.baseline_retries import at_once
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import Same, State
+from rag_rule_explainer.instrumentation.isolation.attributes import ADDED, born
+from rag_rule_explainer.instrumentation.isolation.isolating import current_state, reading_real
+from rag_rule_explainer.instrumentation.run_context import refused
 
 
 def _wrapping(name: str, method: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from typing_extensions import Unpack
 
 from rag_rule_explainer import (
-    Assuming,
+    Assumptions,
     Estimate,
     Explainer,
     Explanation,
@@ -19,16 +19,23 @@ from rag_rule_explainer import (
     Verification,
 )
 from rag_rule_explainer.allowed import checked_flag, checked_function
+from rag_rule_explainer.instrumentation.bounds import FACTOR
+from rag_rule_explainer.instrumentation.call import Call, Kind
+from rag_rule_explainer.instrumentation.engine import WantedScope
+from rag_rule_explainer.instrumentation.options import (
+    AnswerOf,
+    Case,
+    Manner,
+    QuestionOf,
+    documents_in,
+    ids_in,
+)
+from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
+from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
+from rag_rule_explainer.instrumentation.run_context import participation, refused
+from rag_rule_explainer.instrumentation.runs import ApplicationRun
+from rag_rule_explainer.instrumentation.showing import showing_settings
 from rag_rule_explainer.predicates import PredicateLike
-from rag_rule_explainer.probing.conduct import OnNoRetrieval
-from rag_rule_explainer.probing.gating import OnNewQuery
-from rag_rule_explainer.probing.replaying import WantedScope
-from rag_rule_explainer.wrapping.bounds import FACTOR
-from rag_rule_explainer.wrapping.call import Call, Kind
-from rag_rule_explainer.wrapping.cases import AnswerOf, Case, Manner, QuestionOf, documents_in, ids_in
-from rag_rule_explainer.wrapping.participation import participation, refused
-from rag_rule_explainer.wrapping.runs import ApplicationRun
-from rag_rule_explainer.wrapping.showing import showing_settings
 
 from .application import LlamaIndexApplication
 from .brought import DocumentLike
@@ -227,7 +234,7 @@ class RuleExplainer:
         documents: Sequence[DocumentLike] | None = None,
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
-        assuming: Assuming | None = None,
+        assuming: Assumptions | None = None,
     ) -> Estimate:
         """What explaining the answer to ``input`` would take at best, typically and at worst, before it
         is paid.

@@ -12,11 +12,11 @@ from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import checked_function
-from rag_rule_explainer.clients import Client
-from rag_rule_explainer.probing.gating import going_on
-from rag_rule_explainer.wrapping.asking import Shape, asked_part
-from rag_rule_explainer.wrapping.gates import gated_function, joining
-from rag_rule_explainer.wrapping.items import Reading, TextOf
+from rag_rule_explainer.instrumentation.clients import Client
+from rag_rule_explainer.instrumentation.recording.recorder import going_on
+from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Shape, asked_part
+from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
 
 from .nodes import Found
 from .shapes import Anything, ItemOf, StoreResult
@@ -66,8 +66,9 @@ def gate(
     its ``id``, else by what its metadata names it.
 
     It may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.clients``. ``items_of`` says how its responses are taken apart and put together;
-    those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised without it.
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
+    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are
+    recognised without it.
 
     Raises InvalidInput for what is no search.
     """

@@ -1,7 +1,7 @@
 """All that is intercepted while somebody explains, from the rooms that know how."""
 
-from rag_rule_explainer.wrapping import handing
-from rag_rule_explainer.wrapping.patching import Patches
+from rag_rule_explainer.instrumentation.copies.patching import Patches
+from rag_rule_explainer.instrumentation.isolation import handing
 
 from . import (
     attributes,

@@ -6,9 +6,9 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
+from rag_rule_explainer.instrumentation.engine import ANY, fault_of
+from rag_rule_explainer.instrumentation.run_context import no_opinions
 from rag_rule_explainer.predicates.judge import judge_name_of
-from rag_rule_explainer.probing.wholeness import ANY, fault_of
-from rag_rule_explainer.wrapping.participation import no_opinions
 
 from .watching import Watch, said_in, spent_on, watched_by
 

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 from llama_index.core.storage.kvstore.types import MutableMappingKVStore
 
 from rag_rule_explainer import StateShared
-from rag_rule_explainer.wrapping.attributes import born, data_copy, place_of
-from rag_rule_explainer.wrapping.isolating import MADE, Real, Use, arguments
-from rag_rule_explainer.wrapping.participation import refused
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.attributes import born, data_copy, place_of
+from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
+from rag_rule_explainer.instrumentation.run_context import refused
 
 from .uses import replacing, with_a
 

@@ -9,7 +9,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
 from typing_extensions import override
 
-from rag_rule_explainer.ranking import best_matches
+from rag_rule_explainer.testing.ranking import best_matches
 
 from .offline import OfflineLLM
 

@@ -22,8 +22,10 @@ from llama_index.core.memory import (
     VectorMemory,
 )
 
-from rag_rule_explainer.wrapping.copying import copied, described
-from rag_rule_explainer.wrapping.isolating import (
+from rag_rule_explainer.instrumentation.copies.copying import copied, described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import Same, State
+from rag_rule_explainer.instrumentation.isolation.isolating import (
     MADE,
     Real,
     Use,
@@ -31,9 +33,7 @@ from rag_rule_explainer.wrapping.isolating import (
     carried_out,
     current_state,
 )
-from rag_rule_explainer.wrapping.participation import out_of_sight
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import Same, State
+from rag_rule_explainer.instrumentation.run_context import out_of_sight
 
 _OWN = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, SimpleComposableMemory, VectorMemory)
 

@@ -7,8 +7,8 @@ from typing import Any
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
 
 
 @dataclass(frozen=True, slots=True)

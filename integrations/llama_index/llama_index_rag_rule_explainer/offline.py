@@ -17,8 +17,8 @@ from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from typing_extensions import override
 
-from rag_rule_explainer.prompts import parse_prompt
-from rag_rule_explainer.reader import NO_ANSWER, read
+from rag_rule_explainer.testing.prompts import parse_prompt
+from rag_rule_explainer.testing.reader import NO_ANSWER, read
 
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}
@@ -45,9 +45,9 @@ class OfflineLLM(CustomLLM):
     """Answers a question-answering prompt with a stretch of the passages in it, or "N/A".
 
     It looks for a question and for delimited passages in the prompt, as ``parse_prompt`` of
-    ``rag_rule_explainer.prompts`` describes. Asked to refine an answer from more context, it keeps that
-    answer where the context has none; asked to rephrase a follow-up question, it repeats it. The same
-    prompt always gets the same answer. Raises ValueError for a prompt without a question.
+    ``rag_rule_explainer.testing.prompts`` describes. Asked to refine an answer from more context, it
+    keeps that answer where the context has none; asked to rephrase a follow-up question, it repeats it.
+    The same prompt always gets the same answer. Raises ValueError for a prompt without a question.
     """
 
     @property

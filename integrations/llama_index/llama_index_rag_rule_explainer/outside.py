@@ -18,12 +18,12 @@ from llama_index.core.storage.index_store.keyval_index_store import KVIndexStore
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from rag_rule_explainer import StateShared
-from rag_rule_explainer.wrapping.attributes import born
-from rag_rule_explainer.wrapping.copying import copied, described
-from rag_rule_explainer.wrapping.isolating import MADE, Use, arguments
-from rag_rule_explainer.wrapping.participation import refused
-from rag_rule_explainer.wrapping.patching import Interception
-from rag_rule_explainer.wrapping.state import Same, State
+from rag_rule_explainer.instrumentation.copies.copying import copied, described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.copies.state import Same, State
+from rag_rule_explainer.instrumentation.isolation.attributes import born
+from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Use, arguments
+from rag_rule_explainer.instrumentation.run_context import refused
 
 from .uses import replacing, with_a
 

@@ -4,8 +4,8 @@ import re
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
 
 def _hiding(name: str, method: Any) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from functools import wraps
 from typing import Any
 
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.patching import Interception
 
 from .watching import prediction_begun
 

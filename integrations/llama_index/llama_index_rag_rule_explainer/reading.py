@@ -17,7 +17,7 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
-from rag_rule_explainer.wrapping import reading
+from rag_rule_explainer.instrumentation import reading
 
 QUESTION_KEYS = (
     *("query", "question", "user_msg", "user_input", "message", "input", "query_str", "topic", "task"),

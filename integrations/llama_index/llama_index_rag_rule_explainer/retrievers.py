@@ -15,11 +15,17 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from typing_extensions import override
 
-from rag_rule_explainer.probing.gating import GoingOn, Keys, Recording
-from rag_rule_explainer.wrapping.asking import Asked, Shape, adriven, asked_part, driven
-from rag_rule_explainer.wrapping.attributes import born
-from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.isolation.attributes import born
+from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
+from rag_rule_explainer.instrumentation.searches.intercepted_call import (
+    Asked,
+    Shape,
+    adriven,
+    asked_part,
+    driven,
+)
 
 from .nodes import Found
 from .outside import searching

@@ -7,8 +7,8 @@ from typing import Any
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.items import Made, Part, Reading, items_in
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.searches.items import Made, Part, Reading, items_in
 
 from .nodes import Found, copy_of, node_of
 

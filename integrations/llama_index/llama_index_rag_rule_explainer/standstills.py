@@ -14,8 +14,8 @@ from workflows import events
 from workflows.context.serializers import BaseSerializer
 
 from rag_rule_explainer import BaselineFailed
-from rag_rule_explainer.wrapping.participation import participation, unusable
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.run_context import participation, unusable
 
 _WAY_OUT = (
     "Pass a function that answers it: async def answered(question): handler = "

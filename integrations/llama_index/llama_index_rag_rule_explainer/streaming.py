@@ -7,8 +7,8 @@ from typing import Any
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 
-from rag_rule_explainer.wrapping.call import Call
-from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.instrumentation.call import Call
+from rag_rule_explainer.instrumentation.outputs import Explained
 
 from .nodes import Found
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from llama_index.core.tools import FunctionTool, ToolOutput
 
-from rag_rule_explainer.wrapping.copying import copied
-from rag_rule_explainer.wrapping.participation import participation, using_tool
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.copying import copied
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 
 _HANDOFF = "handoff"
 """How agents of an ``AgentWorkflow`` hand over; reserved by LlamaIndex, and it changes nothing else."""

@@ -12,14 +12,18 @@ from llama_index_instrumentation.dispatcher import active_instrument_tags, instr
 from llama_index_instrumentation.span import active_span_id
 from llama_index_instrumentation.span_handlers import NullSpanHandler
 
-from rag_rule_explainer.probing import spans
-from rag_rule_explainer.probing.traced import Unheard, heard, is_sent, own_root, unheard
-from rag_rule_explainer.probing.tracing import (
+from rag_rule_explainer.instrumentation.engine import (
     EXPLANATION,
     REPLAY,
     Outcome,
     TracedExplanation,
+    Unheard,
     current_replay,
+    heard,
+    is_sent,
+    own_root,
+    spans,
+    unheard,
 )
 
 from .progressing import dispatcher

@@ -4,8 +4,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
 
-from rag_rule_explainer.wrapping.isolating import Real, Use, acarried_out, carried_out, current_state
-from rag_rule_explainer.wrapping.state import State
+from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.isolation.isolating import (
+    Real,
+    Use,
+    acarried_out,
+    carried_out,
+    current_state,
+)
 
 Using: TypeAlias = Callable[[State, Any, str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Use]
 """(what the run sees, the thing, the plain name of the method, the method, its arguments) -> the use."""

@@ -23,12 +23,12 @@ from llama_index.core.instrumentation.events.llm import (
 from llama_index.core.instrumentation.events.span import SpanDropEvent
 from pydantic import BaseModel
 
-from rag_rule_explainer.probing.seeing import Request
-from rag_rule_explainer.probing.wholeness import Said, fault_of, reason_in
-from rag_rule_explainer.wrapping.copying import described
-from rag_rule_explainer.wrapping.exchanges import Exchanges
-from rag_rule_explainer.wrapping.participation import inside_retrieval, participation
-from rag_rule_explainer.wrapping.patching import Interception
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.engine import Said, fault_of, reason_in
+from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
+from rag_rule_explainer.instrumentation.requests.source_recognition import Request
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
 _COUNTS = {
     "input_tokens": ("prompt_tokens", "input_tokens"),

@@ -1,4 +1,4 @@
-"""Who judges, how often, and where: on the bench of an explanation that is under way, or alone."""
+"""Who judges, how often, and where: on the batcher of an explanation that is under way, or alone."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
@@ -66,7 +66,7 @@ class Asked(NamedTuple):
     memo_key: Hashable
 
 
-class Bench(Protocol):
+class Batcher(Protocol):
     """Where answers are judged together, each once, and paid for by one explanation."""
 
     @property
@@ -79,8 +79,8 @@ class Bench(Protocol):
         ...
 
 
-sitting: ContextVar[Bench | None] = ContextVar("rag_rule_bench", default=None)
-"""The bench of the explanation that is under way in this context."""
+current_batcher: ContextVar[Batcher | None] = ContextVar("rag_rule_bench", default=None)
+"""The batcher of the explanation that is under way in this context."""
 
 
 @dataclass(slots=True)
@@ -106,13 +106,13 @@ def among_others(name: str) -> str:
 
 
 async def judgement_of(asked: Asked) -> Judgement:
-    """The bench's judgement; where there is none, the jury's, asked about this answer alone.
+    """The batcher's judgement; where there is none, the jury's, asked about this answer alone.
 
     Raises JudgeFailed.
     """
-    bench = sitting.get()
-    if bench is not None and bench.is_here:
-        return await bench.judgement(asked)
+    batcher = current_batcher.get()
+    if batcher is not None and batcher.is_here:
+        return await batcher.judgement(asked)
     from anyio.to_thread import run_sync  # here, because importing the package loads no event loop
 
     from .reply import judgements_in  # pydantic takes its time to import

@@ -15,8 +15,8 @@ from typing import Any
 from rag_rule_explainer import Source
 from rag_rule_explainer.lattice import Lattice, Mask, minimal
 from rag_rule_explainer.predicates.wording import equivalent
-from rag_rule_explainer.reader import read
 from rag_rule_explainer.rules import RuleKind
+from rag_rule_explainer.testing.reader import read
 
 RECORDS = 20
 """Of each file: the first that the reader answers right on all sources."""

@@ -9,7 +9,7 @@ from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.finding import documents_found, identify
 
 from rag_rule_explainer import Explanation, Source
-from rag_rule_explainer.wrapping.copying import copied
+from rag_rule_explainer.instrumentation.copies.copying import copied
 from tests.integrations.known import BAD, ids, retention
 from tests.integrations.langchain.chains import Counting, Scripted, bad_with, step
 

@@ -23,9 +23,9 @@ from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import ApplicationChanged, Explanation, InvalidInput, StateShared, Store
 from rag_rule_explainer.errors import UnseenSourcesNeeded
-from rag_rule_explainer.wrapping.bounds import FEWEST_SECONDS, seconds_for
-from rag_rule_explainer.wrapping.cases import Case, Manner
-from rag_rule_explainer.wrapping.runs import ApplicationRun
+from rag_rule_explainer.instrumentation.bounds import FEWEST_SECONDS, seconds_for
+from rag_rule_explainer.instrumentation.options import Case, Manner
+from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from tests.integrations.known import BAD, blames_b_and_d, retention, sets
 from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of
 from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts

@@ -18,7 +18,7 @@ from langchain_rag_rule_explainer.interception import interception
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ReplayMissedGate
-from rag_rule_explainer.probing.gating import Captured, Recording, taking_part
+from rag_rule_explainer.instrumentation.recording.recorder import Captured, Recording, taking_part
 from tests.integrations.known import BAD, blames_b_and_d, omission, retention, sets
 from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of, step, texts
 

@@ -13,7 +13,7 @@ import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation
-from rag_rule_explainer.wrapping.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained
 from tests.integrations.known import BAD, shown_in
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
 from tests.interrupting import stops

@@ -19,7 +19,7 @@ from rag_rule_explainer import (
     Verdict,
     judged,
 )
-from rag_rule_explainer.probing.votes import Count
+from rag_rule_explainer.probing.vote_rules import Count
 from rag_rule_explainer.storing.opened import close_all
 from tests.integrations.langchain.test_judge import candidates, is_good, spoilt
 from tests.integrations.langchain.test_wire import chat_model

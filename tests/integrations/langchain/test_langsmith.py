@@ -12,7 +12,7 @@ from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
 from langsmith import Client, traceable
 
 from rag_rule_explainer import Explanation
-from rag_rule_explainer.probing.langsmith import why_dead
+from rag_rule_explainer.probing.tracing.langsmith import why_dead
 from rag_rule_explainer.rules import RuleKind
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import bad_with, retriever_of

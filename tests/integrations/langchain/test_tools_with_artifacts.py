@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_rag_rule_explainer import RuleExplainer, gate
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
-from rag_rule_explainer.clients import ItemsOf
+from rag_rule_explainer.instrumentation.clients import ItemsOf
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.zoo.agents import GIVEN, Calling

@@ -27,7 +27,7 @@ from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Retries, 
 from rag_rule_explainer.cli import main
 from rag_rule_explainer.cli.stories import LONG_COVID
 from rag_rule_explainer.probing.loop import run_blocking
-from rag_rule_explainer.prompts import qa_prompt
+from rag_rule_explainer.testing.prompts import qa_prompt
 from tests.support.completions import Completion
 from tests.support.faults import Fault
 from tests.support.messages import read_offline

@@ -17,7 +17,7 @@ from llama_index.core.schema import TextNode
 from llama_index_rag_rule_explainer import BM25Retriever, OfflineLLM, RuleExplainer, lexical_engine
 
 from rag_rule_explainer import contains
-from rag_rule_explainer.reader import NO_ANSWER
+from rag_rule_explainer.testing.reader import NO_ANSWER
 from tests.integrations.known import omission, retention
 from tests.integrations.llama_index.engines import Counting, engine_of
 

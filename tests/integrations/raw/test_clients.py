@@ -15,7 +15,14 @@ import numpy as np
 import pytest
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.clients import chroma, elasticsearch, faiss, opensearch, qdrant, tavily
+from rag_rule_explainer.instrumentation.clients import (
+    chroma,
+    elasticsearch,
+    faiss,
+    opensearch,
+    qdrant,
+    tavily,
+)
 from tests.integrations.known import TEXTS, blames_b_and_d, ids
 from tests.integrations.raw.applications import FRAMEWORKS, GATES, Shown, aexplained, explained
 from tests.integrations.raw.recorded import recorded_server

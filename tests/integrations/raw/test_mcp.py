@@ -15,7 +15,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index_rag_rule_explainer import RuleExplainer as EngineExplainer
 
 from rag_rule_explainer import NoSourcesCaptured
-from rag_rule_explainer.clients import mcp_content
+from rag_rule_explainer.instrumentation.clients import mcp_content
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids
 from tests.integrations.langchain.zoo.agents import GIVEN, Calling
 from tests.integrations.llama_index.models import Telling

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from rag_rule_explainer import InvalidInput, UnknownQuery
-from rag_rule_explainer.clients import chroma, pgvector, qdrant
+from rag_rule_explainer.instrumentation.clients import chroma, pgvector, qdrant
 from tests.integrations.known import TEXTS, blames_b_and_d, ids
 from tests.integrations.langchain.models import facts
 from tests.integrations.raw.applications import FRAMEWORKS, GATES, aexplained, explained

@@ -1,0 +1,1 @@
+"""What an explanation would cost, before anything is paid."""

@@ -1,0 +1,135 @@
+"""What a judge would be asked, at the least and at the most, before anybody is asked."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from sys import float_info
+from typing import Any
+
+from ..predicates import Predicate
+from ..predicates.inside import judged_in
+from ..predicates.judge.judged import SAME, JudgedBy
+from ..predicates.judge.jury import ALONE
+from ..predicates.judge.majority import soonest
+from ..predicates.judge.request import INSTRUCTIONS
+from ..printable import amount
+from ..probing.prices import Prices, price_of
+
+OPINION_TOKENS = 60
+"""Of one opinion in a reply: its id, a reason of one sentence, the verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOutlay:
+    """What is to be judged in all: ``fewest`` opinions where every answer is the same, ``most`` where no
+    two replays answer alike and every subset is needed. Each is a request of its own; ``may_batch``: or
+    several are one, where a judge takes more than one answer at once. A logged answer, and what else a
+    store has on the question, come on top.
+
+    ``input_tokens``, ``output_tokens``: of the most, each asked for by itself. ``cost``: of these; None
+    where a judge in ``unpriced`` has no price.
+    """
+
+    fewest: int
+    most: int
+    opinions: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    unpriced: tuple[str, ...] = ()
+    may_batch: bool = False
+
+    def __str__(self) -> str:
+        each = "one judgement" if self.opinions == 1 else f"{self.opinions} opinions"
+        requests = "in as many requests or fewer" if self.may_batch else "each in a request of its own"
+        tokens = f"{amount(self.input_tokens)} tokens in and {amount(self.output_tokens)} out"
+        if self.cost is not None:
+            price = f"cost at most {amount(self.cost, 4)}, not in the table"
+        else:
+            price = f"cost not known, as there is no price for {', '.join(self.unpriced)}"
+        return (
+            f"the judge: at most {each} for each distinct answer, so between {self.fewest:,} and "
+            f"{amount(self.most)}, {requests}; at most {tokens}; {price}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """Which conditions a judge has a say in, and what is known of them before there is any answer.
+
+    ``prompt_tokens``: of a request without its answer, by condition; ``stored``: whether it may be that
+    nothing is asked, because a store has it.
+    """
+
+    conditions: tuple[Any, ...]
+    sure: tuple[Any, ...]
+    prompt_tokens: tuple[int, ...]
+    answer_tokens: int
+    stored: bool
+
+    def outlay(self, answers: int, prices: Prices | None) -> JudgeOutlay | None:
+        """That of at most so many answers; None where no judge has a say."""
+        if not self.conditions:
+            return None
+        juries = [condition.jury for condition in self.conditions]
+        asked = [jury.samples * answers for jury in juries]
+        read = [
+            times * (prompt + self.answer_tokens)
+            for times, prompt in zip(asked, self.prompt_tokens, strict=True)
+        ]
+        names = [jury.priced_as for jury in juries]
+        found = [price_of(name, prices or {}) for name in names]
+        cost = 0.0
+        for price, tokens, times in zip(found, read, asked, strict=True):
+            said = {"input_tokens": tokens, "output_tokens": times * OPINION_TOKENS}
+            cost += 0.0 if price is None else price.of(said)
+        unpriced = {
+            name or "a judge without a name"
+            for name, price in zip(names, found, strict=True)
+            if price is None
+        }
+        return JudgeOutlay(
+            fewest=sum(
+                0 if self.stored and condition.jury.name else soonest([], condition.jury.samples)
+                for condition in self.sure
+            ),
+            most=sum(asked),
+            opinions=sum(jury.samples for jury in juries),
+            input_tokens=sum(read),
+            output_tokens=sum(asked) * OPINION_TOKENS,
+            cost=None if unpriced else min(cost, float_info.max),
+            unpriced=tuple(sorted(unpriced)),
+            may_batch=any(jury.batch > ALONE for jury in juries),
+        )
+
+
+def judge_plan(
+    bases: Iterable[Predicate],
+    question: str,
+    *,
+    count_tokens: Callable[[str], int],
+    answer_tokens: int,
+    stored: bool,
+) -> JudgePlan:
+    """That of these base predicates. Asks nobody."""
+    bases = tuple(bases)
+    conditions = tuple(dict.fromkeys(each for base in bases for each in judged_in(base)))
+    always = count_tokens(INSTRUCTIONS) + count_tokens(question)
+
+    def prompt(condition: Any) -> int:
+        told = (getattr(condition, name, None) for name in ("truth", "reference"))
+        texts = [getattr(condition, "criterion", SAME), *(text for text in told if text)]
+        # Otherwise it is compared with an answer that is not known yet.
+        compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
+        return always + compared + sum(map(count_tokens, texts))
+
+    first = dict.fromkeys(map(_first, bases))
+    sure = tuple(each for each in first if isinstance(each, JudgedBy))
+    return JudgePlan(conditions, sure, tuple(map(prompt, conditions)), answer_tokens, stored)
+
+
+def _first(predicate: Any) -> Any:
+    """The part that is always asked; the others may not be needed."""
+    if getattr(predicate, "inner", None) is not None:
+        return _first(predicate.inner)
+    parts = getattr(predicate, "parts", ())
+    return _first(parts[0]) if parts else predicate

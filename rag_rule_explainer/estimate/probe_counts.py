@@ -1,0 +1,172 @@
+"""How many subsets a search would look at, at best, typically and at worst. Asks nobody."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..lattice import Lattice, Mask, bits
+from ..mining import Partition
+from ..probing.noise import Noise
+from ..rules import RuleKind
+from ..session.plan import MiningPlan
+from ..settings import Settings
+from ..verdicts import Verdict
+
+MOST_LOOKED_ON = 1 << 13
+"""Subsets at the most where a search is looked on to see what it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """How many subsets, how many sources they show in all, and how many must wait for one another.
+
+    ``border``: those that are put to the vote under votes at the border, in agreement; None: all of
+    them, and at length. ``with_full``: whether all sources are one of them, which the baseline answers.
+    """
+
+    subsets: int
+    shown: float
+    depth: int
+    border: int | None = None
+    with_full: bool = True
+
+    def replays(self, noise: Noise) -> int:
+        """How often the application is asked about them."""
+        agreeing = noise.count.soonest(0, 0)
+        if self.border is None:
+            return self.subsets * noise.samples
+        return self.subsets + (self.subsets if noise.everywhere else self.border) * (agreeing - 1)
+
+
+def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
+    """What one source that decides takes; two that decide together; and the worst there may be."""
+    if plan.batches:
+        return _batched(size, settings, plan)
+    if plan.name == "grouped":
+        one, two = (_divided(deciding, size, settings, plan) for deciding in (1, 2))
+    elif plan.sampled is None:
+        one, two = _best(size, settings.kinds), _typical(size, settings.kinds)
+    else:
+        tested = plan.sampled.draws(plan.sampled.error(0, len(settings.kinds)))
+        one, two = (_tested(deciding, size, settings.kinds, tested) for deciding in (1, 2))
+    return one, two, _worst(size)
+
+
+def fewest(size: int, settings: Settings, plan: MiningPlan) -> Probes:
+    """No search takes fewer, whatever its sources decide, where the condition holds of the baseline's
+    answer: who mines retention rules must leave out each of them once, who mines omission rules asks
+    about none of them at the least."""
+    if plan.name in {"exhaustive", "confidence"}:
+        every = replace(_worst(size), border=1)
+        return replace(every, subsets=every.subsets - _is_answered(settings, plan))
+    by_kind = [_fewest_of(kind, size, plan) for kind in settings.kinds]
+    largest = max(by_kind, key=lambda probes: probes.subsets)
+    # The one without sources is of both kinds where there is but one to be left out.
+    beside = len(by_kind) > 1 and largest.subsets == 1 + size > 2
+    subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * _is_answered(settings, plan))
+    return replace(largest, subsets=subsets, depth=min(largest.depth, subsets), border=min(1, subsets))
+
+
+def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
+    held = (plan.partition or Partition()).held(kind) if plan.batches else ""
+    if kind is RuleKind.OMISSION:
+        roots = len(plan.batches) if held == "retained" else 1
+        return Probes(roots, 0, 1, with_full=False)
+    if held == "omitted":
+        return Probes(len(plan.batches), size, 1, with_full=False)
+    single = size
+    if plan.sampled is not None:
+        # A few draws may come twice.
+        single = min(size, plan.sampled.draws(plan.sampled.error(0)) // 2)
+    if plan.name == "grouped":
+        single = min(size, 1)
+    return Probes(1 + single, size + single * (size - 1), 2)
+
+
+def _is_answered(settings: Settings, plan: MiningPlan) -> bool:
+    """Whether nothing is asked where no source is shown."""
+    return settings.answer_without_sources is not None and not plan.pinned
+
+
+def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
+    """Whether the subset without sources may be one of these."""
+    return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
+
+
+def _worst(size: int) -> Probes:
+    return Probes(1 << size, (size << size) // 2, size + 1)
+
+
+def _best(size: int, kinds: Sequence[RuleKind]) -> Probes:
+    near_full, empty = (
+        Probes(1 + size, size + size * (size - 1), 2, 1 + size),
+        Probes(1, 0, 1, 1, with_full=False),
+    )
+    if len(kinds) > 1:
+        subsets = min(near_full.subsets + 1, 1 << size)
+        return Probes(subsets, near_full.shown, 2, subsets)
+    return near_full if kinds[0] is RuleKind.RETENTION else empty
+
+
+def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
+    if len(kinds) > 1 or size < 2:
+        return _worst(size)
+    rest = size - 2
+    with_both = 1 << rest
+    retained = Probes(with_both + 2, with_both * (2 + rest / 2) + 2 * (size - 1), rest + 2, 3)
+    if kinds[0] is RuleKind.RETENTION:
+        return retained
+    everything = _worst(size)
+    shown = everything.shown - with_both * (2 + rest / 2) + 2
+    return Probes(everything.subsets - with_both + 1, shown, size, 3)
+
+
+def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
+    """One sampled search for each kind, where so many sources decide together: a retention rule that
+    names them all, an omission rule for each."""
+    together = min(deciding, size)
+    rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
+    # Each of them is found by bisection, once for each kind.
+    sought = len(kinds) * (2 + together * (1 + size.bit_length()))
+    subsets = min(1 << size, sought + rules * draws)
+    border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
+    return Probes(subsets, subsets * size / 2, min(subsets, sought + rules), border)
+
+
+def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
+    """The same where groups are divided, by looking on: a search for each kind, where so many sources,
+    as far from one another as may be, decide together."""
+    lattice, together = Lattice(size), min(deciding, size)
+    named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
+    return _looked_on(lattice, named, settings, plan)
+
+
+def _batched(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
+    """The same where each batch is mined by itself, and those who decide are all in one of them."""
+    lattice, subsets = Lattice(size), plan.subsets(size)
+    sizes = [batch.bit_count() for batch in plan.batches]
+    own = sum(count << count >> 1 for count in sizes)
+    of_others = sum((size - count) << count for count in sizes) - size * (len(sizes) - 1)
+    partition = plan.partition or Partition()
+    held_in = any(partition.held(kind) == "retained" for kind in settings.kinds)
+    shown = plan.ways * own + held_in * of_others
+    everything = Probes(subsets, shown, 1 + max(sizes), with_full=held_in)
+    if subsets > MOST_LOOKED_ON:
+        return everything, everything, everything
+    one, *more = bits(max(plan.batches, key=int.bit_count))
+    best, typical = (_looked_on(lattice, named, settings, plan) for named in (one, one | sum(more[-1:])))
+    return best, typical, everything
+
+
+def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
+    """What a search for each kind takes where these sources decide together."""
+    probed, rounds = set[Mask](), 0
+    for kind in settings.kinds:
+        search = plan.search(kind, lattice, settings)
+        retention, depth = kind is RuleKind.RETENTION, 0
+        while asks := search.ask():
+            depth += 1
+            search.tell({ask.mask: Verdict.of((ask.mask & named == named) is retention) for ask in asks})
+        probed.update(search.verdicts)
+        rounds = max(rounds, depth)
+    shown = sum(mask.bit_count() for mask in probed)
+    return Probes(len(probed), shown, rounds, len(probed), lattice.full in probed)

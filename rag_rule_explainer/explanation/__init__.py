@@ -1,0 +1,1 @@
+"""What comes out: an explanation, its rules, and what is said of a single rule."""

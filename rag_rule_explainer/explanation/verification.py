@@ -1,0 +1,78 @@
+"""What came of verifying one rule."""
+
+from dataclasses import dataclass, replace
+
+from ..printable import printable, shortened
+from ..rules import RuleKind
+from .explanation import Explanation
+from .records import JUDGED_TOGETHER, TOGETHER, Finding, Witness, joined, named_units, phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether one rule holds, and all that was seen of it. As a condition it is true iff ``holds``.
+
+    ``kind`` and ``sources``: the rule that was asked about, its ids in the order shown, with those of
+    near-duplicates that are tied to them. ``explanation``:
+    the rule, if it held, or the probes that break it, with everything either rests on; it is never
+    ``complete``, as no other rule was looked for.
+    """
+
+    kind: RuleKind
+    sources: tuple[str, ...]
+    explanation: Explanation
+
+    @property
+    def finding(self) -> Finding | None:
+        """The rule with its evidence, unless it was seen to break or its own subset not to hold.
+
+        *Proved* where every subset that it speaks about was seen to hold, *unverified* where the trial
+        ended before it was decided, and where the judge saw several answers at once.
+        """
+        return next(iter(self.explanation.rules), None)
+
+    @property
+    def witness(self) -> Witness | None:
+        """A probe that breaks the rule, where one was seen."""
+        found = next(iter(self.explanation.witnesses), None)
+        return found and replace(found, sources=self.sources)
+
+    @property
+    def holds(self) -> bool | None:
+        """False where a probe breaks it; True where it held on all that was to be tried; else None."""
+        if self.witness is not None:
+            return False
+        return True if self.finding is not None and self.finding.claim != "unverified" else None
+
+    def __bool__(self) -> bool:
+        return self.holds is True
+
+    def __repr__(self) -> str:
+        return f"<Verification: {shortened(str(self), 400)}>"
+
+    def __str__(self) -> str:
+        ties = [tie.sources for tie in self.explanation.ties]
+        named, witness = phrase(named_units(self.sources, ties)) or "nothing", self.witness
+        if witness is not None:
+            kept = joined(witness.kept) or "no sources"
+            said = (
+                ""
+                if witness.answer is None
+                else f", where the answer was {shortened(witness.answer, 80)!r}"
+            )
+            doing = "retaining" if self.kind is RuleKind.RETENTION else "omitting"
+            return f"broken: {doing} {named} is not enough with {kept} retained{said}"
+        if self.holds and self.finding is not None:
+            return f"held: {self.finding}"
+        return f"undecided: {self.finding or named}: {printable(self._why_undecided)}"
+
+    @property
+    def _why_undecided(self) -> str:
+        left_open = self.explanation.unresolved
+        if not left_open:
+            found = self.finding
+            held = found is not None and found.observed == found.applicable
+            together = held and JUDGED_TOGETHER in self.explanation.warnings
+            return TOGETHER if together else self.explanation.stop_reason
+        subsets = "1 subset has" if len(left_open) == 1 else f"{len(left_open)} subsets have"
+        return f"{subsets} no verdict: {left_open[0].reason}"

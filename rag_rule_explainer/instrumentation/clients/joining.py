@@ -1,0 +1,91 @@
+"""A text that was joined of several, each with its own marks around it, taken apart again."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ...given import Given
+
+
+class Joined(NamedTuple):
+    """The pieces of a text, which ``separator`` joins to it again."""
+
+    pieces: tuple[str, ...]
+    separator: str
+
+
+def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
+    """Returns a piece for each document that a text was joined of; None where it was made otherwise.
+
+    Around each text there may be the same words, with the id and the metadata of its own document. What
+    numbers the documents, counts them or has words before all of them is not joined.
+    """
+    if len(inside) == 1:
+        return Joined((content,), "") if inside[0].text.strip() in content else None
+    spans = _spans(content, [each.text.strip() for each in inside])
+    if spans is None:
+        return None
+    (start, _), (_, end) = spans[0], spans[-1]
+    before, after = _Template(content[:start], inside[0]), _Template(content[end:], inside[-1])
+    separators: set[str] = set()
+    for place, ((_, left), (right, _)) in enumerate(pairwise(spans)):
+        suffix, prefix = after.of(inside[place]), before.of(inside[place + 1])
+        gap = content[left:right]
+        if len(gap) < len(suffix) + len(prefix) or not (gap.startswith(suffix) and gap.endswith(prefix)):
+            return None
+        separators.add(gap[len(suffix) : len(gap) - len(prefix)])
+    if len(separators) != 1:
+        return None
+    pieces = tuple(
+        before.of(each) + content[left:right] + after.of(each)
+        for each, (left, right) in zip(inside, spans, strict=True)
+    )
+    return Joined(pieces, separators.pop())
+
+
+def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Where each text stands, one after the other; None where one does not."""
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for text in texts:
+        start = content.find(text, end) if text else -1
+        if start < 0:
+            return None
+        end = start + len(text)
+        spans.append((start, end))
+    return spans
+
+
+class _Template:
+    """Words with what a document says of itself in them, as they would be for another one."""
+
+    def __init__(self, words: str, document: Given) -> None:
+        self._parts: list[tuple[str, bool]] = [(words, False)]
+        said = sorted(_said_by(document).items(), key=lambda each: -len(each[1]))
+        for key, value in said:
+            whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+            self._parts = [part for each in self._parts for part in _parted(each, key, whole)]
+
+    def of(self, document: Given) -> str:
+        """Returns the words for a document; what it does not say is left empty."""
+        said = _said_by(document)
+        return "".join(said.get(part, "") if is_key else part for part, is_key in self._parts)
+
+
+def _parted(part: tuple[str, bool], key: str, whole: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
+    text, is_key = part
+    if is_key:
+        yield part
+        return
+    for place, piece in enumerate(whole.split(text)):
+        if place:
+            yield key, True
+        if piece:
+            yield piece, False
+
+
+def _said_by(document: Given) -> dict[str, str]:
+    metadata: Mapping[str, Any] = document.metadata
+    told = {"/id": document.id, "/metadata": dict(metadata), **metadata}
+    return {key: str(value) for key, value in told.items() if value not in (None, "", {})}

@@ -1,0 +1,87 @@
+"""Qdrant: points in an object, in groups, in a list, with an offset, or for several requests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ...given import Given
+from .protocol import Rows
+from .reading import changed, field_of, is_listed, listed_like, mapping_in, read_fields
+
+
+@dataclass(frozen=True, slots=True)
+class Qdrant:
+    """What ``query_points``, its batches and groups, ``search``, ``retrieve`` and ``scroll`` return. An
+    item is a point; its text is in its payload.
+
+    Groups that are left without points are left out, as by the server.
+    """
+
+    def rows(self, response: Any) -> Rows | None:
+        """Returns a row for each request of a batch, or each group."""
+        if not is_listed(response):
+            return _rows_in(response)
+        given = cast("Sequence[Any]", response)
+        if _is_page(given):
+            return [list(given[0])]
+        if given and all(map(_is_point, given)):
+            return [list(given)]
+        inside = [_rows_in(each) for each in given]
+        if given and all(each is not None and len(each) == 1 for each in inside):
+            return [row for each in inside if each for row in each]
+        return None
+
+    def response(self, rows: Rows, like: Any) -> Any:
+        """Returns the points in what held the others: an object, groups, a list, or a page of them."""
+        if not is_listed(like):
+            return _with_points(like, rows)
+        if _is_page(like):
+            return (listed_like(rows[0], like[0]), *like[1:])
+        if not like or _is_point(like[0]):
+            return listed_like(rows[0], like)
+        return listed_like(
+            (_with_points(each, [row]) for each, row in zip(like, rows, strict=True)), like
+        )
+
+    def read(self, item: Any) -> Given | None:
+        """Returns the text in the payload, with the rest of it as metadata."""
+        return read_fields(mapping_in(field_of(item, "payload")))._replace(id=field_of(item, "id"))
+
+
+def _rows_in(response: Any) -> Rows | None:
+    points = field_of(response, "points")
+    if is_listed(points) and all(map(_is_point, points)):
+        return [list(points)]
+    groups = field_of(response, "groups")
+    if is_listed(groups) and all(is_listed(field_of(each, "hits")) for each in groups):
+        return [list(field_of(each, "hits")) for each in groups]
+    return None
+
+
+def _with_points(like: Any, rows: Rows) -> Any:
+    if field_of(like, "groups") is None:
+        return changed(like, points=list(rows[0]))
+    groups = zip(field_of(like, "groups"), rows, strict=True)
+    return changed(like, groups=[changed(each, hits=list(row)) for each, row in groups if row])
+
+
+def _is_point(each: Any) -> bool:
+    if isinstance(each, Mapping):
+        return {"id", "payload"} <= cast("Mapping[str, Any]", each).keys()
+    return hasattr(each, "id") and hasattr(each, "payload")
+
+
+def _is_page(given: Any) -> bool:
+    """True for what ``scroll`` returns: points, and where the next ones begin."""
+    if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
+        return False
+    points, offset = cast("tuple[Any, Any]", given)
+    return (
+        isinstance(points, list)
+        and all(map(_is_point, cast("list[Any]", points)))
+        and (not _is_point(offset) and not is_listed(offset))
+    )
+
+
+qdrant = Qdrant()
+"""Takes responses of Qdrant apart, and puts them together."""

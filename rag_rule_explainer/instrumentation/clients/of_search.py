@@ -1,0 +1,103 @@
+"""Elasticsearch and OpenSearch: hits inside of hits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ...given import Given
+from .protocol import Rows
+from .reading import is_listed, mapping_in, read_fields
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEngine:
+    """What ``search`` and ``msearch`` return. An item is a hit; its text is in its ``_source`` or
+    ``fields``.
+
+    ``total`` counts what matches in the whole index: where it is exact, it is as much smaller as hits are
+    missing, as on a server that does not have them. ``max_score`` is that of the hits that are there.
+    Aggregations are about the whole index, and stay.
+    """
+
+    def rows(self, response: Any) -> Rows | None:
+        """Returns a row for each search; that of a failed one is empty."""
+        body = _body(response)
+        if body is None:
+            return None
+        if _has_hits(body):
+            return [list(body["hits"]["hits"])]
+        several: object = body.get("responses")
+        if not is_listed(several):
+            return None
+        each_body = cast("Sequence[Mapping[str, Any]]", several)
+        return [list(each["hits"]["hits"]) if _has_hits(each) else [] for each in each_body]
+
+    def response(self, rows: Rows, like: Any) -> Any:
+        """Returns a body of the same type, inside of what the client puts around it."""
+        body = _body(like) or {}
+        if _has_hits(body):
+            own = _with_hits(body, rows[0])
+        else:
+            several = zip(body["responses"], rows, strict=True)
+            own = {**body, "responses": [_with_hits(each, row) for each, row in several]}
+        return own if like is body else type(like)(body=own, meta=like.meta)
+
+    def read(self, item: Any) -> Given | None:
+        """Returns the text in the source of a hit, with the rest of it as metadata."""
+        source = mapping_in(item.get("_source"))
+        if not source:
+            # Here, all values are lists.
+            fields = mapping_in(item.get("fields"))
+            source = {name: each[0] if _is_one(each) else each for name, each in fields.items()}
+        return read_fields(source)._replace(id=item.get("_id"))
+
+
+def _body(response: Any) -> Mapping[str, Any] | None:
+    inside: object = response
+    if not isinstance(response, Mapping) and hasattr(response, "meta"):
+        inside = getattr(response, "body", None)
+    return cast("Mapping[str, Any]", inside) if isinstance(inside, dict) else None
+
+
+def _has_hits(body: object) -> bool:
+    outer: object = cast("Mapping[str, Any]", body).get("hits") if isinstance(body, Mapping) else None
+    if not isinstance(outer, Mapping):
+        return False
+    hits: object = cast("Mapping[str, Any]", outer).get("hits")
+    return is_listed(hits) and all(isinstance(hit, Mapping) for hit in cast("Sequence[object]", hits))
+
+
+def _with_hits(body: Mapping[str, Any], row: Sequence[Any]) -> Mapping[str, Any]:
+    if not _has_hits(body):
+        return body
+    outer: Mapping[str, Any] = body["hits"]
+    own: dict[str, Any] = {**outer, "hits": list(row)}
+    if "total" in outer:
+        own["total"] = _total(outer["total"], len(row) - len(outer["hits"]))
+    if outer.get("max_score") is not None:
+        own["max_score"] = max(
+            (hit["_score"] for hit in row if _is_number(hit.get("_score"))), default=None
+        )
+    return {**body, "hits": own}
+
+
+def _total(total: Any, more: int) -> Any:
+    if isinstance(total, Mapping):
+        counted = cast("Mapping[str, Any]", total)
+        exact = counted.get("relation", "eq") == "eq" and _is_number(counted.get("value"))
+        return {**counted, "value": max(0, counted["value"] + more)} if exact else counted
+    return max(0, total + more) if _is_number(total) else total
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_one(value: Any) -> bool:
+    return is_listed(value) and len(value) == 1
+
+
+elasticsearch = SearchEngine()
+"""Takes responses of Elasticsearch apart, and puts them together."""
+opensearch = SearchEngine()
+"""Takes responses of OpenSearch apart, and puts them together."""

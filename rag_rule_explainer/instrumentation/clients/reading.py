@@ -1,0 +1,132 @@
+"""Texts, ids and metadata in what clients call a payload, a source, a row."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import is_dataclass, replace
+from typing import Any, cast
+
+from ...given import ID_KEYS, NAMING_METADATA, Given
+
+TEXT_KEYS = ("page_content", "text", "content", "snippet", "body", "document", "chunk", "passage")
+"""Keys that clients and their users keep a text under, the surest first."""
+_VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
+
+
+def field_of(holder: Any, name: str) -> Any:
+    """Returns what a dict has under a key, or an object as an attribute; else None."""
+    if isinstance(holder, Mapping):
+        return cast("Mapping[str, Any]", holder).get(name)
+    return getattr(holder, name, None)
+
+
+def mapping_in(value: object) -> Mapping[str, Any]:
+    """Returns a mapping as it is, and an empty one for anything else."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def is_listed(value: object) -> bool:
+    """Returns True iff it is a list or a tuple."""
+    return isinstance(value, (list, tuple))
+
+
+def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
+    """Returns the text among fields, the id, and the other plain fields as metadata.
+
+    ``text``, ``identity``: the keys that hold them. Without the first, the text is what stands under a
+    usual key, else the only field that is a text at all.
+    """
+    key = text if text is not None else text_key(fields)
+    told = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
+    inside = mapping_in(fields.get("metadata"))
+    hidden = {key, identity, *ID_KEYS, *(("metadata",) if inside else ())}
+    beside = {str(name): each for name, each in fields.items() if name not in hidden and _is_plain(each)}
+    return Given(fields.get(key), told, {**beside, **inside})
+
+
+def text_key(fields: Mapping[Any, Any]) -> Any:
+    """Returns the key of the text among fields; None where nothing says which it is."""
+    usual = next((key for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
+    if usual is not None:
+        return usual
+    naming = {*ID_KEYS, *NAMING_METADATA}
+    texts = [key for key, each in fields.items() if key not in naming and _is_text(each)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def read_any(item: Any) -> Given | None:
+    """Returns what a text, a dict, a row or an object with a text says of itself; None for anything
+    else."""
+    if isinstance(item, str):
+        return Given(item, None, {})
+    fields = fields_in(item)
+    if fields is not None:
+        return read_fields(fields)
+    text = _first(lambda name: _text_of(item, name), TEXT_KEYS)
+    identity = _first(lambda name: getattr(item, name, None), ID_KEYS)
+    return Given(text, identity, mapping_in(getattr(item, "metadata", None)))
+
+
+def fields_in(row: Any) -> Mapping[Any, Any] | None:
+    """Returns a dict, or the columns of a row by their names, else by their places; None for what is
+    neither."""
+    inside = getattr(row, "_mapping", row)
+    if isinstance(inside, Mapping):
+        return cast("Mapping[Any, Any]", inside)
+    as_dict = getattr(row, "_asdict", None)
+    if callable(as_dict):
+        return cast("Mapping[Any, Any]", as_dict())
+    keys = getattr(row, "keys", None)
+    if callable(keys) and hasattr(row, "__getitem__"):
+        return {name: row[name] for name in cast("Iterable[Any]", keys())}
+    return dict(enumerate(cast("Sequence[Any]", row))) if is_listed(row) else None
+
+
+def changed(holder: Any, **fields: Any) -> Any:
+    """Returns a dict or an object of the same type with other values in some fields."""
+    if isinstance(holder, Mapping):
+        own = copy(cast("dict[str, Any]", holder))
+        own.update(fields)
+        return own
+    if hasattr(holder, "model_copy"):
+        return holder.model_copy(update=fields)
+    if is_dataclass(holder) and not isinstance(holder, type):
+        return replace(cast("Any", holder), **fields)
+    own = copy(holder)
+    for name, value in fields.items():
+        setattr(own, name, value)
+    return own
+
+
+def listed_like(values: Iterable[Any], like: Sequence[Any]) -> Any:
+    """Returns the values as a list, or as a tuple where the other one is one."""
+    return tuple(values) if isinstance(like, tuple) else list(values)
+
+
+def is_array(value: object) -> bool:
+    """Returns True iff it is an array, of whatever library."""
+    return all(hasattr(value, name) for name in ("dtype", "shape", "ndim", "tolist"))
+
+
+def _first(get: Callable[[str], Any], names: Iterable[str]) -> Any:
+    return next((each for each in map(get, names) if each is not None), None)
+
+
+def _text_of(item: object, name: str) -> str | None:
+    value = getattr(item, name, None)
+    return value if isinstance(value, str) else None
+
+
+def _is_text(value: object) -> bool:
+    # Without an adapter, a vector comes as text.
+    return isinstance(value, str) and not _VECTOR.fullmatch(value.strip())
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, str):
+        return _is_text(value)
+    return value is None or isinstance(value, (bool, int, float, Mapping)) or _is_list_of_texts(value)
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return is_listed(value) and all(isinstance(each, str) for each in cast("Sequence[object]", value))

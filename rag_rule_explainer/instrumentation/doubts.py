@@ -1,0 +1,73 @@
+"""What is said of replays that may not be the baseline but for their sources."""
+
+import re
+from collections.abc import Sequence
+
+from ..printable import plain_id, shortened
+from ..sources import Source
+from .shared_state.threadbound import way_out_of
+
+BASELINE = "the baseline"
+NOTHING_COMPARED = (
+    "fidelity not checked: nothing shows that a replay differs from the baseline in its sources alone, "
+    "since "
+)
+NO_REQUESTS = (
+    "no model reported what it was sent in the baseline. Call models through the framework, so that "
+    "their requests can be compared; and where a thread calls one that began before the run, hand the "
+    "run on to it: contextvars.copy_context().run(model.invoke, prompt), with the copy made in the run"
+)
+ANOTHER_MODEL = (
+    "another model may have written it, such as one in a process of its own, or in a thread that began "
+    "before the run. Call that one through the framework as well, in the run"
+)
+NO_REPLAY = (
+    "the application was not replayed on all sources (check_repeatable=False, or a store that had all "
+    "answers)"
+)
+SHORT_TEXTS = (
+    "an answer or a model's reply has fewer than three words, so it is looked for in other runs' "
+    "requests only where it has two and the run says them as well: that nothing is carried over rests on "
+    "the comparison of the baseline with the replay on all sources"
+)
+REORDERED = (
+    "a model was shown the same documents in another order when the application was run again, as where "
+    "searches run side by side or find several with equal scores: rules say what holds in the orders "
+    "that came"
+)
+SAMPLED = (
+    "a model worded a reply otherwise when the application was run again, and requests after it were "
+    "others as well, so they could not be compared; a lower temperature makes them comparable"
+)
+FEWEST_WORDS = 3
+"""Words that nobody is known to have said, from which on somebody unknown may have."""
+CACHED = (
+    "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
+    "run: what it answers from there is seen by nobody"
+)
+IGNORE = (
+    "Where the difference means nothing, such as a request number or something drawn at random, name it: "
+    "ignore=[r'request no\\. \\d+']; or seed what is drawn"
+)
+
+
+def told_of_a_failure(reason: str) -> str:
+    """Returns why nothing was compared, where the replay on all sources failed for this reason."""
+    way_out = way_out_of(reason)
+    told = f"the replay on all sources failed ({shortened(reason, 300)})"
+    return f"{NOTHING_COMPARED}{told}{': ' if way_out else ''}{way_out}"
+
+
+def named(kept: Sequence[Source]) -> str:
+    """Returns how a replay is called, in words."""
+    return f"the replay on {listed(kept)}"
+
+
+def listed(kept: Sequence[Source]) -> str:
+    """Returns the names of sources, in words."""
+    return shortened(", ".join(plain_id(source.id) for source in kept), 100) or "no sources"
+
+
+def pattern_of(text: str) -> str:
+    """Returns how the caller names a text as meaning nothing."""
+    return re.escape(text).replace("\\ ", " ")

@@ -1,0 +1,46 @@
+"""What integrations use of the engine: how replies are judged to be whole, and how replays are traced."""
+
+from ..given import Given
+from ..probing import threads
+from ..probing.replaying import WantedScope
+from ..probing.tracing import langsmith, spans
+from ..probing.tracing.marks import (
+    BASELINE_TAG,
+    EXPLANATION,
+    REPLAY,
+    REPLAY_TAG,
+    Marks,
+    Outcome,
+    TracedExplanation,
+    TracedReplay,
+    current_replay,
+)
+from ..probing.tracing.traced import Unheard, heard, is_sent, own_root, unheard
+from ..probing.wholeness import ANY, EMPTY, Said, fault_of, reason_in
+
+__all__ = [
+    "ANY",
+    "BASELINE_TAG",
+    "EMPTY",
+    "EXPLANATION",
+    "REPLAY",
+    "REPLAY_TAG",
+    "Given",
+    "Marks",
+    "Outcome",
+    "Said",
+    "TracedExplanation",
+    "TracedReplay",
+    "Unheard",
+    "WantedScope",
+    "current_replay",
+    "fault_of",
+    "heard",
+    "is_sent",
+    "langsmith",
+    "own_root",
+    "reason_in",
+    "spans",
+    "threads",
+    "unheard",
+]

@@ -1,0 +1,82 @@
+"""Hands a run on to the threads that it begins, so that what it asks for there is its own.
+
+A thread knows nothing of the context in which it was begun. What a run gives to a pool, or to a thread
+of its own, is done for that run. Only our own variables go there: the application finds nothing else
+than where nobody explains it.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token, copy_context
+from functools import partial, wraps
+from typing import Any, cast
+
+from ..copies.patching import Interception
+from ..run_context import participation
+from ..shared_state.reaching import FRAMEWORKS, is_users
+
+_OURS = "rag_rule_"
+"""How the names of our own variables begin."""
+
+
+def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which knows the run that goes on here and now, wherever it is called."""
+    context = copy_context()
+    ours = [(each, context[each]) for each in context if each.name.startswith(_OURS)]
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with _set(ours):
+            return function(*args, **kwargs)
+
+    return call
+
+
+@contextmanager
+def _set(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, None]:
+    tokens: list[tuple[ContextVar[Any], Token[Any]]] = [(each, each.set(value)) for each, value in values]
+    try:
+        yield
+    finally:
+        for each, token in reversed(tokens):
+            each.reset(token)
+
+
+def _to_a_pool(_: str, submit: Any) -> Any:
+    @wraps(submit)
+    def submitted(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        given = fn if participation() is None else _handed_on(fn)
+        return submit(self, given, *args, **kwargs)
+
+    return submitted
+
+
+def _to_a_thread(_: str, start: Any) -> Any:
+    @wraps(start)
+    def started(self: threading.Thread) -> Any:
+        run = participation()
+        if run is not None and _is_the_applications(self):
+            self.run = _handed_on(self.run)
+            run.begun.append(self)
+        return start(self)
+
+    return started
+
+
+def _is_the_applications(thread: threading.Thread) -> bool:
+    """Whether a thread does what code of the user's, or of a framework, says: one of a library, such as a
+    pool's own, serves whoever comes."""
+    does: Any = getattr(thread, "_target", None) or type(thread)
+    while isinstance(does, partial):
+        does = cast("partial[Any]", does).func
+    module = str(getattr(does, "__module__", None) or "")
+    return is_users(module) or module.startswith(FRAMEWORKS)
+
+
+INTERCEPTIONS = [
+    Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
+    Interception("threading", "Thread", re.compile("start"), _to_a_thread),
+]
+"""What is replaced while somebody explains."""

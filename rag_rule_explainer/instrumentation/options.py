@@ -1,0 +1,139 @@
+"""What is asked about, and in what manner applications are recorded and replayed."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast, get_args
+
+from ..allowed import checked_flag, checked_function, checked_list, checked_text, did_you_mean, told
+from ..errors import InvalidInput
+from ..probing.replaying import WantedScope
+from ..verdicts import Answer, logged_answer
+from .bounds import FACTOR, checked_factor
+from .recording.exposure_checks import OnNoRetrieval
+from .recording.recorder import OnNewQuery
+from .requests.volatile import Steady
+
+QuestionOf: TypeAlias = Callable[[Any], str]
+"""Reads the question out of an application's input."""
+AnswerOf: TypeAlias = Callable[[Any], Answer | str]
+"""Reads the answer out of an application's output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an application is recorded and replayed; the same for every input.
+
+    ``retrievers``: the only ones that are recorded and served; empty for all. ``accepts``: finish reasons
+    that count as those of whole replies. ``ignore``: patterns of what may differ in the baseline's
+    requests and in those of a replay on all sources; ``steady`` takes it out. ``replay_bound``: a replay
+    may make so many times the baseline's requests, tool calls and steps. See the integrations'
+    ``RuleExplainer`` for the rest.
+    """
+
+    answer_of: AnswerOf
+    retrievers: tuple[object, ...] = ()
+    scope: WantedScope = "seen"
+    on_new_query: OnNewQuery | None = None
+    on_no_retrieval: OnNoRetrieval = "error"
+    stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    accepts: tuple[str, ...] = ()
+    trace_replays: bool = True
+    ignore: Sequence[str | re.Pattern[str]] = ()
+    replay_bound: float | None = FACTOR
+    print_replays: bool = False
+    steady: Steady = field(init=False)
+
+    def __post_init__(self) -> None:
+        checked_function("answer_of", self.answer_of, "a function from an output to its answer")
+        for name in ("trace_replays", "print_replays"):
+            checked_flag(name, getattr(self, name))
+        object.__setattr__(self, "steady", Steady(self.ignore))
+        checked_factor(self.replay_bound)
+        _one_of("scope", self.scope, get_args(WantedScope))
+        _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
+        _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
+
+    def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
+        """Returns what is said of stubs for tools that the first run did not call: a name may be
+        misspelt."""
+        for name in sorted(set(self.stub_tools).difference(called)):
+            yield (
+                f"stub_tools names {name!r}, and the first run called no tool of that name; "
+                f"{did_you_mean(name, called)}it called {', '.join(map(repr, sorted(called))) or 'none'}"
+            )
+
+    @classmethod
+    def instances(cls, retrievers: Any) -> tuple[object, ...]:
+        """What ``retrievers=`` names. Raises InvalidInput for anything but a list or a tuple."""
+        if not isinstance(retrievers, (list, tuple)):
+            raise InvalidInput(
+                f"retrievers is a {type(retrievers).__name__}; pass a list of the very objects that are "
+                "asked"
+            )
+        listed = tuple(cast("Sequence[object]", retrievers))
+        for each in listed:
+            if isinstance(each, (str, int, float, type(None))):
+                raise InvalidInput(f"retrievers has {told(each)}; pass the very objects that are asked")
+        return listed
+
+    @classmethod
+    def stubs(cls, stub_tools: Any) -> dict[str, Any]:
+        """What ``stub_tools=`` says. Raises InvalidInput for anything but a mapping."""
+        if not isinstance(stub_tools, (Mapping, type(None))):
+            raise InvalidInput(
+                f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
+            )
+        stubs = dict(cast("Mapping[Any, Any]", stub_tools or {}))
+        for name in stubs:
+            checked_text(f"the tool {told(name)} in stub_tools", name, "the name of a tool, a str")
+        return stubs
+
+
+def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if value not in allowed:
+        near = did_you_mean(value, [str(each) for each in allowed]) if isinstance(value, str) else ""
+        raise InvalidInput(f"{name} is {told(value)}; {near}give one of {', '.join(map(repr, allowed))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is asked about: the input, and what the caller says about its sources and its answer.
+
+    ``keywords``: what every run is given by name. ``documents``, ``add_documents``: as the caller gave
+    them. ``config``: what the framework is told
+    beside the input. ``baseline``: a logged answer, or an output of the application. ``live``: the
+    baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
+    the config as it was before any run.
+    """
+
+    given: Any
+    question: str
+    config: Any = None
+    documents: Sequence[Any] | None = None
+    add_documents: Sequence[Any] = ()
+    pinned: tuple[str, ...] = ()
+    baseline: Any = None
+    live: bool = False
+    before: Any = None
+    keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        if self.documents is not None and self.add_documents:
+            raise InvalidInput("documents= and add_documents= were both given; add them to documents")
+        if isinstance(self.baseline, (str, Answer)):
+            logged_answer(self.baseline)
+
+
+def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
+    """The ids a caller pins. Raises InvalidInput for a string, which is a sequence of letters."""
+    return checked_list("pinned", pinned, "ids")
+
+
+def documents_in(name: str, given: Any) -> Sequence[Any]:
+    """The documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
+    if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
+        raise InvalidInput(
+            f"{name} is {told(cast('object', given))}; give a list of documents, or of their texts"
+        )
+    return cast("Sequence[Any]", given)

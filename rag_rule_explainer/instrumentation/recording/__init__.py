@@ -1,0 +1,1 @@
+"""Records of what was retrieved, and checks of what replays were served."""

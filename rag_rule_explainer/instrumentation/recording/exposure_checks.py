@@ -1,0 +1,165 @@
+"""Kept = delivered = seen: what a baseline showed its model, and whether each replay keeps to it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from ...errors import ReplayMissedGate, UnseenSourcesNeeded
+from ...printable import plain_id
+from ...probing.replaying import Scope, UnusableReply
+from ...sources import Source
+from ...verdicts import Answer
+from ..requests.source_recognition import Request, Sight
+from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
+from .recorder import Serving
+
+OnNoRetrieval: TypeAlias = Literal["error", "accept"]
+"""Whether the answer of a replay that retrieved nothing at all counts."""
+
+SEEING_UNKNOWN = (
+    "seeing unknown: no retrieved text was recognised in what the model was sent (it is not sent to a "
+    "model that reports its requests, is transformed beyond recognition, or is too short to tell), so "
+    "the rules are about what was retrieved"
+)
+NOT_ASKED = (
+    "the model saw nothing of what was retained, as none was asked: out of a cache, an answer says "
+    'nothing about it (scope="retrieved" counts it all the same)'
+)
+NOT_RETRIEVED = "the application chose not to retrieve"
+MISSED = (
+    "a replay was answered without a retrieval that could be intercepted, so the answer says nothing "
+    "about the sources it was to be given. Wrap the search in gate(...) where it is called, or, if the "
+    'application may decide not to retrieve, pass on_no_retrieval="accept"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExposureChecks:
+    """What a baseline retrieved and showed, and thereby what a replay is to keep to.
+
+    ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
+    is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown. ``unrecognised``:
+    ids of those that the model is known to be shown, in a form in which they are not recognised.
+    ``making``: how a function that makes the application anew is passed, in words.
+    """
+
+    scope: Scope
+    units: tuple[Source, ...]
+    held_out: tuple[Source, ...]
+    notes: tuple[str, ...]
+    sight: Sight
+    on_no_retrieval: OnNoRetrieval = "error"
+    unrecognised: frozenset[str] = frozenset()
+    making: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[Source],
+        requests: Iterable[Request],
+        *,
+        scope: Scope,
+        constant: Iterable[str] = (),
+        pinned: Iterable[str] = (),
+        shown: Iterable[str] = (),
+        on_no_retrieval: OnNoRetrieval = "error",
+    ) -> "ExposureChecks":
+        """From what was retrieved, and what models were sent meanwhile.
+
+        Under the scope "seen", a source is held out if it could be recognised, was not, and another was.
+        ``pinned`` ones never are, nor those that are known to be ``shown`` all the same.
+        """
+        sight, requests = Sight(sources, constant), tuple(requests)
+        seen = sight.seen_in(requests)
+        if not seen:
+            actual = scope if scope == "given" else "retrieved"
+            return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
+        known = sight.glued_in(requests).union(shown)
+        unrecognised = (sight.recognisable - seen).intersection(known)
+        unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
+        counts = f"captured {len(sources)}, the model saw {len(sources) - len(unseen)}"
+        if scope == "seen" and unseen:
+            units = tuple(source for source in sources if source.id not in unseen)
+            held_out = tuple(source for source in sources if source.id in unseen)
+            note = (
+                f"{counts}: the rules are about those it saw; the others are served in no replay "
+                '(scope="retrieved" takes them in)'
+            )
+            return cls(scope, units, held_out, (note,), sight, on_no_retrieval, unrecognised)
+        promoted = (f"{counts}: leaving one out may promote another that it did not see",)
+        notes = promoted if unseen else ()
+        return cls(scope, tuple(sources), (), notes, sight, on_no_retrieval, unrecognised)
+
+    def checked(
+        self,
+        answer: Answer,
+        kept: Sequence[Source],
+        serving: Serving[object],
+        requests: Sequence[Request],
+    ) -> Answer:
+        """The answer with what it was given on it.
+
+        Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
+        that was left out, UnusableReply where a kept source was not delivered, or no model was asked that
+        could have seen it.
+        """
+        if serving.refused is not None:
+            raise serving.refused
+        if serving.undecided:
+            raise UnusableReply(serving.undecided, answer.usage, answer.models, passing=False)
+        ids = [source.id for source in kept]
+        seen = self.sight.seen_in(requests)
+        leaks = sorted(self._leaked_in(requests, ids, seen))
+        if leaks:
+            raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
+        remarks = {answer.note, *serving.remarks}
+        if not serving.served:
+            if self.on_no_retrieval == "error":
+                raise ReplayMissedGate(MISSED + self._anew())
+            remarks.add(NOT_RETRIEVED)
+        else:
+            missing = [identity for identity in ids if identity not in serving.delivered]
+            if missing and self.held_out and len(ids) == len(self.units):
+                raise self.unseen_needed(serving.that_found)
+            if missing:
+                named = ", ".join(map(plain_id, missing))
+                raise UnusableReply(
+                    f"{named} not delivered: the replay did not retrieve it", answer.usage, answer.models
+                )
+        unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
+        if unseen and not requests and self.scope == "seen":
+            raise UnusableReply(NOT_ASKED, answer.usage, answer.models)
+        if seen and unseen:
+            named = ", ".join(plain_id(identity) for identity in ids if identity in unseen)
+            remarks.add(f"{named} was retained and did not reach the model")
+        return replace(
+            answer,
+            note="; ".join(sorted(filter(None, remarks))),
+            delivered=tuple(identity for identity in ids if identity in serving.delivered),
+            seen=tuple(identity for identity in ids if identity in seen) if requests else None,
+        )
+
+    def _leaked_in(
+        self, requests: Sequence[Request], ids: Sequence[str], seen: frozenset[str]
+    ) -> frozenset[str]:
+        leaked = self.sight.leaked_in(requests, ids, seen)
+        if not self.unrecognised:
+            return leaked
+        return leaked | self.sight.glued_in(requests) & self.unrecognised.difference(ids)
+
+    def unseen_needed(
+        self, that_found: ThatFound = nobody_knows, answers: str = ""
+    ) -> UnseenSourcesNeeded:
+        """The error for a replay that goes another way without the sources that no model saw.
+
+        ``answers``: how the answer came out, where that is all that shows it.
+        """
+        held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
+        return unseen_needed(held_out, shown, that_found, answers)
+
+    def _anew(self) -> str:
+        """What to do where the application keeps what an earlier run found."""
+        return (
+            ". If the application keeps what another run found, pass a function that makes it anew for "
+            f"every run{self.making and f': {self.making}'}"
+        )

@@ -1,0 +1,80 @@
+"""What to put into a gate, where a document that is not served decides what the model is shown."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from ...errors import SourceLeak, UnseenSourcesNeeded
+from ...printable import plain_id, shortened
+from .recorder import Retrieval
+
+ThatFound: TypeAlias = Callable[[Collection[str]], Sequence[Retrieval[Any]]]
+"""From ids to the retrievals of the baseline that found any of these sources."""
+
+ANOTHER_WAY = "the application goes another way even if all that was shown is kept"
+
+
+def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
+    """No retrieval: where none was recorded."""
+    return ()
+
+
+def unseen_needed(
+    held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
+) -> UnseenSourcesNeeded:
+    """The error for a replay that goes another way without the sources that no model saw.
+
+    ``answers``: how the answer came out, where that is all that shows it.
+    """
+    one, named = len(held_out) == 1, shortened(", ".join(map(plain_id, held_out)), 200)
+    were, it = ("was", "it") if one else ("were", "them")
+    finding = that_found(held_out)
+    others = [each for each in that_found(shown) if each not in finding]
+    steered = f"what {_names(others)} finds" if others else "a further search"
+    verb = ("decide" if answers else "steer") + ("s" if one else "")
+    means = f"{verb} {'what becomes of the answer' if answers else steered}"
+    both = _function_of_all([*finding, *others])
+    return UnseenSourcesNeeded(
+        f"{named} {were} retrieved{_by(finding)} and shown to no model, so no replay is served {it}; but "
+        f"without {it}, {answers or ANOTHER_WAY}: {'it' if one else 'they'} {means}. Pass "
+        'scope="retrieved", or wrap the function that makes both searches in gate(...), so that what it '
+        f"returns are the sources{f'; both are called in {both}' if both else ''}. (A text that was "
+        'shown in other words was not recognised; scope="retrieved" takes it in as well.)'
+    )
+
+
+def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
+    """The error for sources that were left out of a replay, and reached the model all the same.
+
+    ``anew``: what to do where the application keeps what an earlier run found.
+    """
+    shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
+    caller = _function_of_all(finding)
+    return SourceLeak(
+        f"the text of {shown} was left out of a replay and reached the model all the same (the gate "
+        f"served {delivered} sources): a second retriever in a thread of its own, a memory, or a cache. "
+        "Wrap it in gate(...), turn it off while explaining, or pass the source as pinned if it is "
+        f"always to be there{anew}. "
+        f"If what was found{_by(finding)} is only used to fetch something longer (a page, a parent, "
+        "neighbours, what a document cites), gate the function that returns that"
+        f"{f': the search is called in {caller}' if caller else ''}"
+    )
+
+
+def _by(retrievals: Iterable[Retrieval[Any]]) -> str:
+    names = _names(retrievals)
+    return f" by {names}" if names else ""
+
+
+def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
+    """What was searched: classes, and functions by their own names, each once."""
+    known = (each.retriever for each in retrievals if each.retriever is not None)
+    names = (str(getattr(each, "__qualname__", type(each).__qualname__)) for each in known)
+    return ", ".join(dict.fromkeys(name.rsplit("<locals>.", 1)[-1] for name in names))
+
+
+def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
+    """The innermost function that made all of these retrievals; empty where nobody knows one."""
+    if not retrievals:
+        return ""
+    first, *others = (each.callers for each in retrievals)
+    return next((each for each in first if all(each in callers for callers in others)), "")

@@ -1,0 +1,1 @@
+"""What models were sent and replied, compared between runs."""

@@ -1,0 +1,199 @@
+"""Whether the models whose requests are seen have written the answers, or decided which of them it is.
+
+An answer need not be in their words: code maps a reply to a label, or puts a field of it into a sentence.
+It is theirs all the same where it holds nothing but known words, and equal replies came with equal
+answers. Where they did not, or where nobody known says such words, another model may have written it.
+"""
+
+import re
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...printable import shortened
+from ...sources import Source
+from ...verdicts import Answer
+from ..doubts import ANOTHER_MODEL, BASELINE, FEWEST_WORDS, NOTHING_COMPARED, pattern_of
+from .exchanges import Exchange
+from .source_recognition import reading_of
+from .volatile import Steady
+
+_MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
+"""What stands for parts that may differ from run to run."""
+
+
+_FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
+"""A figure, and one as in "p2" or "3rd"."""
+
+
+class Written(NamedTuple):
+    """An answer that is not in the words of models. ``run``: in words; ``sources``: the ids of its own;
+    None for the baseline.
+
+    ``own``: its words that come neither from sources nor from the input, or all where each of them does;
+    ``strange``: those that come from nowhere that is known, be it the code.
+    """
+
+    run: str
+    sources: tuple[str, ...] | None
+    text: str
+    replies: tuple[str, ...]
+    own: frozenset[str]
+    strange: frozenset[str]
+
+
+@dataclass(slots=True, eq=False)
+class Authorship:
+    """Takes the answers of all runs, the baseline's first. Thread-safe.
+
+    ``vouched``: an earlier search has found that all of them are the models'.
+    """
+
+    steady: Steady
+    vouched: bool = False
+    _constants: frozenset[str] = frozenset()
+    _facts: frozenset[str] = frozenset()
+    _lines: tuple[str, ...] = ()
+    _decided: bool = False
+    _by_replies: defaultdict[tuple[str, ...], list[Written]] = field(
+        default_factory=lambda: defaultdict[tuple[str, ...], list[Written]](list)
+    )
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(
+        self,
+        answer: Answer,
+        exchanges: Sequence[Exchange],
+        sources: Sequence[Source],
+        given: Iterable[str],
+        constants: Iterable[str],
+    ) -> None:
+        """Takes the baseline. ``given``: the texts of its input; ``constants``: those of the code."""
+        self._constants = _words_of(constants)
+        # Of all sources, whatever a run is served: what comes from elsewhere is the same in every run.
+        told = [f"{source.id} {dict(source.metadata)}" for source in sources]
+        texts = [source.text for source in sources]
+        self._facts = _words_of([*given, *texts, *told])
+        self._lines = tuple(reading_of(text).line for text in texts)
+        own, _ = self._words_in(answer)
+        self._decided = not self._is_said(answer, own, exchanges)
+        self.take(BASELINE, answer, exchanges, None)
+
+    def take(
+        self,
+        run: str,
+        answer: Answer,
+        exchanges: Sequence[Exchange],
+        sources: Sequence[str] | None,
+        made: Iterable[str] = (),
+    ) -> None:
+        """Takes the answer of a run. ``sources``: the ids of those it was served, None for the
+        baseline; ``made``: texts beside replies of models, such as results of tools."""
+        own, strange = self._words_in(answer, made)
+        if not own or self._is_said(answer, own, exchanges):
+            return
+        replies = tuple(self.steady(each.said) for each in exchanges if each.said is not None)
+        ids = None if sources is None else tuple(sources)
+        written = Written(run, ids, answer.text, replies, own, strange)
+        with self._lock:
+            group = self._by_replies[replies]
+            same = [each for each in group if each.own == own]
+            # Two replays tell that others do not change it.
+            if len(same) <= 2 and all(each.sources != ids for each in same):
+                group.append(written)
+
+    def _words_in(
+        self, answer: Answer, made: Iterable[str] = ()
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The words that are the answer's own, and those that are strange."""
+        line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
+        words = frozenset(word for word in line.split() if not word.isdigit())
+        own = words - self._facts - _words_of(made) - self._cut_off(line)
+        own -= {word for word in own if _FIGURE.fullmatch(word)}
+        return own or words, own - self._constants
+
+    def _cut_off(self, line: str) -> frozenset[str]:
+        """The words of an answer that stand in a source after the same word, be they cut off."""
+        pairs = pairwise(line.split())
+        return frozenset(
+            word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
+        )
+
+    def _is_said(self, answer: Answer, own: frozenset[str], exchanges: Sequence[Exchange]) -> bool:
+        """Whether models said more than a third of these words, or a part of the answer, around which
+        the rest stands in the code."""
+        said = _words_of(each.said or "" for each in exchanges)
+        if not own or 3 * len(own & said) > len(own):
+            return True
+        line = reading_of(answer.text).line
+        replies = [reading_of(each.reply or "").line for each in exchanges]
+        is_part = any(len(each.split()) >= FEWEST_WORDS and each in line for each in replies)
+        return is_part and len(own - said - self._constants) < FEWEST_WORDS
+
+    @property
+    def doubt(self) -> str:
+        """Why another model may have written answers, as far as is known by now; empty where none has."""
+        if self.vouched:
+            return ""
+        with self._lock:
+            groups = [list(each) for each in self._by_replies.values()]
+        for group in groups:
+            decisive = self._decisive(group[0])
+            other = next((each for each in group if self._decisive(each) != decisive), None)
+            if other is not None:
+                return self._told_of(group[0], other)
+        strange = [each for group in groups for each in group if len(each.strange) >= FEWEST_WORDS]
+        # Code gives an equal answer where other sources lead to equal replies.
+        times = Counter((each.replies, each.own) for each in strange if each.sources is not None)
+        repeated = {own for (_, own), many in times.items() if many > 1}
+        lone = next((each for each in strange if each.own not in repeated), None)
+        if lone is None:
+            return ""
+        return (
+            f"{NOTHING_COMPARED}{lone.run} was answered in words that no model replied whose requests "
+            "are seen, and that stand neither in the sources nor in the code "
+            f"({_listed(lone.strange)}): {ANOTHER_MODEL}"
+        )
+
+    def _decisive(self, written: Written) -> frozenset[str]:
+        """What is the same wherever models replied the same. Where they write the answers, or were not
+        asked at all, code may choose among texts of its own."""
+        is_strange = len(written.strange) >= FEWEST_WORDS
+        return written.own if is_strange or (self._decided and written.replies) else written.strange
+
+    def _told_of(self, first: Written, other: Written) -> str:
+        differing = _listed(self._decisive(first) ^ self._decisive(other))
+        told = (
+            "whose requests are seen replied the same" if first.replies else "are seen to reply to none"
+        )
+        texts = [repr(shortened(each.text, 100)) for each in (first, other)]
+        ignored = ", ".join(repr(pattern_of(each)) for each in _first_difference(first.text, other.text))
+        return (
+            f"{NOTHING_COMPARED}{first.run} was answered {texts[0]} and {other.run} {texts[1]}, but "
+            f"models {told}, so something else decides about {differing}: {ANOTHER_MODEL}. Where code "
+            f"decides about it by the sources alone, name it: ignore=[{ignored}]"
+        )
+
+
+def _first_difference(first: str, other: str) -> list[str]:
+    """What each of two texts has, and the other one has not, where they first differ."""
+    words = first.split(), other.split()
+    for kind, i1, i2, j1, j2 in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        if kind != "equal":
+            return [" ".join(each) for each in (words[0][i1:i2], words[1][j1:j2]) if each]
+    return []
+
+
+def _words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Their words, but for figures."""
+    return frozenset(
+        word for text in texts for word in reading_of(text).line.split() if not word.isdigit()
+    )
+
+
+def _listed(words: Iterable[str]) -> str:
+    return shortened(", ".join(map(repr, sorted(words))), 120)

@@ -1,0 +1,162 @@
+"""Whether a request of one run holds a text that another run made.
+
+Replies, answers and results of tools are made in a run. A stretch of eight of their words in a row, or
+the whole of a shorter one, does not come into another run's request by chance, unless it is known from
+elsewhere: from what the baseline itself was given and sent, from the sources that the run was served,
+from what the run made itself, or from what the making run had been sent before. Two words may come by
+chance all the same: they count where the run says them as well after it was sent them, and then nobody
+can tell. One word may be anybody's, and is not looked for.
+"""
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .exchanges import Exchange, moment
+from .source_recognition import Reading, Stretch, reading_of, readings
+
+_NUMBERS = re.compile(r"(?<= )[\d.,]+(?= )")
+_FEWEST_WORDS = 2
+"""A shorter text may be anybody's; it rests on the comparison of requests alone."""
+_SURE_WORDS = 3
+"""A shorter text may have come into a request by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A text that came from another run. ``maker``: that run, in words; ``text``: what was found.
+
+    ``sure``: False where it is so short that it may be there by chance.
+    """
+
+    maker: str
+    text: str
+    sure: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class MadeTexts:
+    """Knows what the runs of one call made, and finds it in requests of other runs. Thread-safe."""
+
+    # By stretch, and by the line of a short text: when it was first made, and by which run.
+    _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
+    _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    _noted: set[str] = field(default_factory=set[str])
+    _known: set[Stretch] = field(default_factory=set[Stretch])
+    _known_lines: list[str] = field(default_factory=list[str])
+    _constants: set[str] = field(default_factory=set[str])
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def allow(self, texts: Iterable[str]) -> None:
+        """From now on, these texts may stand in any request, such as those of the baseline's own
+        requests."""
+        for text in texts:
+            for each in map(reading_of, readings(text)):
+                self._known |= each.stretches
+                self._known_lines.append(each.line)
+
+    def allow_parts(self, constants: Iterable[str]) -> None:
+        """From now on, what is put together of these texts and of numbers may stand in any request."""
+        for text in constants:
+            words = reading_of(text).line.split()
+            if len(words) >= _SURE_WORDS:
+                self._constants.add(f" {' '.join(words)} ")
+
+    def _is_constant(self, line: str) -> bool:
+        parts = [part.strip() for part in _NUMBERS.split(f" {line.strip()} ")]
+        return bool(self._constants) and all(
+            any(f" {part} " in constant for constant in self._constants) for part in parts if part
+        )
+
+    def note(self, maker: str, texts: Iterable[str], sent: Sequence[str]) -> None:
+        """Notes texts that a run made. ``sent``: what its models had been sent, which it did not make."""
+        with self._guard:
+            news = [text for text in texts if text not in self._noted]
+            self._noted.update(news)
+        if not news:
+            return
+        at, requests = moment(), [reading_of(text) for text in sent]
+        for text in news:
+            read = reading_of(text)
+            if read.stretches:
+                own = read.stretches.difference(*(each.stretches for each in requests))
+                with self._guard:
+                    for stretch in own:
+                        self._long.setdefault(stretch, (at, maker))
+            elif _words_of(text) >= _FEWEST_WORDS and not any(
+                read.line in each.line for each in requests
+            ):
+                with self._guard:
+                    self._short.setdefault(read.line, (at, maker))
+
+    def found_in(self, exchange: Exchange, served: Sequence[str], made: Sequence[str]) -> Carried | None:
+        """Returns a text of another run in this request, or None; one that is sure if there is any.
+
+        ``served``: the texts of the sources and the results of tools that the run was served; ``made``:
+        what it made itself.
+        """
+        if not (self._long or self._short):
+            return None
+        unsure: Carried | None = None
+        for text in readings(exchange.request.text):
+            read = reading_of(text)
+            found = self._candidates(read, exchange.at)
+            carried = self._not_exempt(found, exchange, served, made) if found else None
+            if carried is not None and carried.sure:
+                return carried
+            unsure = unsure or carried
+        return unsure
+
+    def _candidates(self, read: Reading, at: int) -> list[tuple[Stretch | str, str]]:
+        with self._guard:
+            long = [each for each in self._long.keys() & read.stretches if each not in self._known]
+            short = [
+                each
+                for each in self._short
+                if each in read.line and not any(each in known for known in self._known_lines)
+            ]
+            found = [(each, *self._long[each]) for each in long]
+            found += [(each, *self._short[each]) for each in short]
+        return [
+            (each, maker)
+            for each, made_at, maker in found
+            if made_at < at and not self._is_constant(each if isinstance(each, str) else " ".join(each))
+        ]
+
+    def _not_exempt(
+        self,
+        found: list[tuple[Stretch | str, str]],
+        exchange: Exchange,
+        served: Sequence[str],
+        made: Sequence[str],
+    ) -> Carried | None:
+        facts, said = _read(served), _read(made)
+        before = _read(exchange.request.written_before)
+        unsure: Carried | None = None
+        for text, maker in found:
+            # What a model says after it was sent a text does not explain that it was sent it.
+            if not isinstance(text, str):
+                if not any(text in each.stretches for each in (*facts, *before)):
+                    return Carried(maker, " ".join(text))
+            elif len(text.split()) >= _SURE_WORDS:
+                if not any(text in each.line for each in (*facts, *before)):
+                    return Carried(maker, text.strip())
+            elif any(text in each.line for each in said) and not any(
+                text in each.line for each in (*facts, *before)
+            ):
+                unsure = Carried(maker, text.strip(), sure=False)
+        return unsure
+
+
+def _read(texts: Iterable[str]) -> list[Reading]:
+    return [each for text in texts for each in map(reading_of, readings(text))]
+
+
+def is_too_short(text: str) -> bool:
+    """True for a text that may be anybody's, which is therefore hardly looked for."""
+    return 0 < _words_of(text) < _SURE_WORDS
+
+
+def _words_of(text: str) -> int:
+    return len(reading_of(text).line.split())

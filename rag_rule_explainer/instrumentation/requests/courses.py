@@ -1,0 +1,257 @@
+"""Whether a replay on all sources was the baseline once more: its models were sent what they were then.
+
+Lines that are cut out of the sources may come in any order: so they do where searches run side by side,
+or find several with equal scores. Request by request, as long as all earlier replies of the run were
+equal as well: from its first reply of other words on, a run that samples goes its own way. Requests are
+matched as a whole, not by their place: branches that run side by side are sent in any order.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from hashlib import blake2b
+from typing import NamedTuple
+
+from .exchanges import Exchange
+from .source_recognition import reading_of
+
+_MARK = "<source>"
+_FEWEST_WORDS = 3
+"""A shorter line is not known to be cut out of a source."""
+_AROUND = 60
+"""Characters shown before and after the first difference."""
+
+
+class Step(NamedTuple):
+    """One exchange, with digests in the place of texts.
+
+    ``request``: with what stands in sources in any order, ``worded``: as it is, ``framed``: without what
+    models of the same run replied before. ``after``: places of the exchanges whose replies it could
+    know.
+    """
+
+    request: str
+    worded: str
+    framed: str
+    reply: str
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What the models of one run were sent and replied, for comparison with another run.
+
+    ``texts``: the requests as they are compared; empty for one that comes from a store.
+    """
+
+    steps: tuple[Step, ...]
+    texts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        exchanges: Iterable[Exchange],
+        steady: Callable[[str], str],
+        sources: Sequence[str] = (),
+        made: Sequence[str] = (),
+    ) -> "Course":
+        """Returns the course of a run. Requests without a reply, as of a model that failed, do not count.
+
+        ``sources``: texts whose order does not count; ``made``: what the run made beside replies.
+        """
+        answered = [each for each in exchanges if each.said is not None]
+        places = {id(each): place for place, each in enumerate(answered)}
+        texts = tuple(steady(each.sent) for each in answered)
+        # Tools that run side by side are told of in any order as well.
+        moving = [steady(text) for text in (*sources, *made)]
+        shown = _Shown(moving, [each.reply or "" for each in answered])
+        steps = tuple(
+            Step(
+                _digest(shown.sorted_in(text)),
+                _digest(text),
+                _digest(shown.sorted_in(_without_replies(text, each, made, steady))),
+                _digest(steady(each.said or "")),
+                tuple(sorted(places[id(earlier)] for earlier in each.after if id(earlier) in places)),
+            )
+            for each, text in zip(answered, texts, strict=True)
+        )
+        return cls(steps, texts)
+
+    def leads_to(self, other: "Course") -> bool:
+        """True iff the last request of the other run is one of this one's, but for replies in it."""
+        if not other.steps:
+            return False
+        last = other.steps[-1]
+        return any(last.request == step.request or last.framed == step.framed for step in self.steps)
+
+    def same_order(self, other: "Course") -> bool:
+        """True iff the requests of both are the same to the letter."""
+        return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
+
+    def same_replies(self, other: "Course") -> bool:
+        """True iff the models of both said the same."""
+        return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
+
+    @property
+    def beginning(self) -> str:
+        """A digest of the requests that were made before any reply; empty where there are none."""
+        first = sorted(step.request for step in self.steps if not step.after)
+        return _digest("\n".join(first)) if first else ""
+
+    def fingerprint(self, ignored: Sequence[str]) -> str:
+        """The course as JSON, without texts; ``ignored``: what was taken out of them before."""
+        return json.dumps([list(ignored), self.steps])
+
+    @classmethod
+    def from_fingerprint(cls, fingerprint: str, ignored: Sequence[str]) -> "Course | None":
+        """Returns the course of a fingerprint; None where something else was taken out of its texts.
+
+        Raises ValueError for what is no fingerprint.
+        """
+        try:
+            patterns, told = json.loads(fingerprint)
+            if patterns != list(ignored):
+                return None
+            return cls(
+                tuple(
+                    Step(str(sent), str(worded), str(framed), str(said), tuple(map(int, after)))
+                    for sent, worded, framed, said, after in told
+                )
+            )
+        except TypeError as error:
+            raise ValueError(f"no fingerprint: {error}") from error
+
+
+class Difference(NamedTuple):
+    """How a run differs from the first one, in requests that should have been the same.
+
+    ``number``: of the request, from 1 on. ``was`` and ``came``: the request of the first run and that of
+    the other one; None where there is none.
+    """
+
+    number: int
+    was: str | None
+    came: str | None
+
+    @property
+    def told(self) -> str:
+        """Both in short, around the first place where they differ."""
+        return self.told_of("the baseline", "the replay")
+
+    def told_of(self, first: str, other: str) -> str:
+        """Returns the same, where the two runs are called so."""
+        if self.was is None or self.came is None:
+            return _whole(self.was, self.came, first, other)
+        start = next(
+            (at for at, (x, y) in enumerate(zip(self.was, self.came, strict=False)) if x != y),
+            min(len(self.was), len(self.came)),
+        )
+        was, came = _part(self.was, start), _part(self.came, start)
+        return f"{first}'s has {was!r}, {other}'s {came!r}"
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The parts of the other run's request that the first one's does not have."""
+        if self.was is None or self.came is None:
+            return () if self.came is None else (self.came,)
+        was, came = self.was.split(), self.came.split()
+        changes = SequenceMatcher(None, was, came, autojunk=False).get_opcodes()
+        return tuple(
+            " ".join(came[j1:j2]) for kind, _, _, j1, j2 in changes if kind in {"insert", "replace"}
+        )
+
+
+def difference(first: Course, other: Course) -> Difference | None:
+    """Returns the first difference that says that something was carried over; None where there is
+    none."""
+    left = list(range(len(first.steps)))
+    same: set[int] = set()
+    alone = False
+    for place, step in enumerate(other.steps):
+        bound = same.issuperset(step.after)
+        alike = [known for known in left if first.steps[known].request == step.request]
+        if not alike and not bound:
+            alike = [known for known in left if first.steps[known].framed == step.framed]
+        if alike:
+            chosen = next((each for each in alike if first.steps[each].reply == step.reply), alike[0])
+            left.remove(chosen)
+            if first.steps[chosen].reply == step.reply:
+                same.add(place)
+                continue
+        elif bound:
+            return Difference(place + 1, _nearest(first, left, place), _text(other, place))
+        alone = True
+    if left and not alone:
+        return Difference(left[0] + 1, _text(first, left[0]) or "", None)
+    return None
+
+
+class _Shown:
+    """Puts what a request shows of sources, and of earlier replies, into an order of its own."""
+
+    def __init__(self, sources: Sequence[str], replies: Sequence[str]) -> None:
+        self._every = {line.strip() for text in sources for line in text.split("\n")} - {""}
+        self._lines = sorted((each for each in self._every if _is_long(each)), key=len, reverse=True)
+        self._readings = [reading_of(text).line for text in sources]
+        self._replies = {reading_of(text).line for text in replies}
+
+    def sorted_in(self, text: str) -> str:
+        """Returns the text with a mark in the place of each line of a source, and these lines sorted."""
+        shown: list[str] = []
+        for line in self._lines:
+            shown += [line] * text.count(line)
+            text = text.replace(line, _MARK)
+        frame: list[str] = []
+        for line in text.split("\n"):
+            if line.replace(_MARK, "").strip():
+                (shown if self._is_cut_out(line) else frame).append(line)
+        return "\n".join([*frame, "", *sorted(shown)])
+
+    def _is_cut_out(self, line: str) -> bool:
+        read = reading_of(line).line
+        if line.strip() in self._every or (read.strip() and read in self._replies):
+            return True
+        return _is_long(line) and any(read in each for each in self._readings)
+
+
+def _is_long(line: str) -> bool:
+    return len(reading_of(line).line.split()) >= _FEWEST_WORDS
+
+
+def _without_replies(
+    text: str, exchange: Exchange, made: Sequence[str], steady: Callable[[str], str]
+) -> str:
+    replies = [each.reply or "" for each in exchange.after] + [each.said or "" for each in exchange.after]
+    for each in sorted({*replies, *made}, key=len, reverse=True):
+        if len(each.strip()) > 1:
+            text = text.replace(steady(each), "<reply>")
+    return text
+
+
+def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
+    """The request of the first run that stands where the other one's does, or the next that is left."""
+    if not first.texts:
+        return ""
+    if place in left:
+        return first.texts[place]
+    return first.texts[left[0]] if left else None
+
+
+def _text(course: Course, place: int) -> str | None:
+    return course.texts[place] if course.texts else ""
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _part(text: str, start: int) -> str:
+    begin, end = max(0, start - _AROUND // 2), start + _AROUND
+    return ("…" if begin else "") + text[begin:end] + ("…" if end < len(text) else "")
+
+
+def _whole(was: str | None, came: str | None, first: str, other: str) -> str:
+    if came is None:
+        return f"{first} sent {_part(was or '', 0)!r}, and {other} did not"
+    return f"{other} sent {_part(came, 0)!r}, and {first} did not"

@@ -1,0 +1,314 @@
+"""Whether a replay's request holds what identifies a source that was left out of it.
+
+State that is full after the baseline, such as a set of the titles of all that was ever retrieved, makes
+every later run look like the baseline: only what stands in a replay's request and comes from none of
+what the run was given, tells of it. A catalogue in the application's own prompt looks the same, but was
+there before anything was retrieved.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from ...sources import Source
+from ..shared_state.counting import is_read, is_shown
+from ..shared_state.holdings import Held, Holdings, changed
+from .exchanges import Exchange
+from .marks import AROUND, Found, Marks, texts_of
+from .source_recognition import readings, words_of
+from .volatile import Steady
+
+_PIECES = re.compile(r"[\n;,|•]+|(?<=[.!?])\s+")
+_MOST_PIECES = 500
+_MOST_LINES = 5000
+"""Of which what was found in them is kept."""
+_MORE = 2
+"""Words that a text has beside a mark at the beginning of a line, to be no name of the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A text that identifies sources that were left out. ``held``: what holds it since the baseline, in
+    words; empty where nobody knows where it comes from."""
+
+    text: str
+    owners: tuple[str, ...]
+    held: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Leftovers:
+    """Finds them. Thread-safe. ``early``: requests of the baseline from before its first retrieval.
+
+    ``is_after_the_run``: the baseline had been run before the first look.
+    """
+
+    application: object
+    steady: Steady
+    before: Holdings = field(init=False)
+    early: list[str] = field(default_factory=list[str])
+    is_after_the_run: bool = False
+    _sources: tuple[Source, ...] = ()
+    _marks: Marks | None = None
+    _given: tuple[str, ...] = ()
+    _lines: dict[str, dict[frozenset[str], list[Found]]] = field(
+        default_factory=dict[str, dict[frozenset[str], list[Found]]]
+    )
+    _judged: dict[Found, Leftover | None] = field(default_factory=dict[Found, "Leftover | None"])
+    _constants: list[tuple[tuple[str, ...], bool]] | None = None
+    _looked: bool = False
+    _records: set[int] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.before = Holdings(self.application)
+
+    def miss_the_baseline(self) -> None:
+        """Notes that the baseline had been run before the first look: what collections held by then may
+        have come from it."""
+        self.is_after_the_run = True
+
+    def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
+        """Takes what the baseline retrieved, and the texts that any run is given."""
+        self._sources = tuple(sources)
+        self._marks = Marks(self._without_times())
+        self._given = tuple(given)
+
+    def look(self, after: Holdings) -> None:
+        """Takes what the application holds after the baseline: what is new of it and comes from a
+        source is searched for as well, however short it is."""
+        with self._lock:
+            if self._looked or self._marks is None:
+                return
+            self._looked = True
+            spoken = {source.id: [_line(text) for text in texts_of(source)] for source in self._sources}
+            for held, name, value in changed(self.before, after, after.is_in_users):
+                for piece in _pieces(value):
+                    line = _line(piece)
+                    owners = [
+                        each for each, lines in spoken.items() if any(line in said for said in lines)
+                    ]
+                    if owners and _is_long(piece):
+                        self._marks.add(piece, owners, after.named(held, name))
+
+    def found_in(
+        self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
+    ) -> Leftover | None:
+        """Returns what a request holds of a source that was left out, and that is neither a constant of
+        the application nor comes from anything else that the run was given; one that something is known
+        to hold if there is any.
+
+        ``made``: what the run made and searched for itself, and what it remembers rightly.
+        """
+        ids = {source.id for source in kept}
+        if self._marks is None or len(ids) >= len(self._sources):
+            return None
+        look: Callable[[], Holdings] | None = None
+        doubtful: Leftover | None = None
+        explained: list[str] | None = None
+        for exchange in exchanges:
+            suspects = self._suspects(exchange.request.text, ids)
+            if not suspects:
+                continue
+            # Most replays have none.
+            if look is None:
+                look = cache(lambda: Holdings(self.application))
+            if explained is None:
+                explained = [_line(text) for source in kept for text in texts_of(source)]
+                # Chunks that overlap make up another one together.
+                explained.append(_line(" ".join(source.text for source in kept)))
+                explained += [_line(text) for text in (*self._given, *self.early, *made)]
+            said = [
+                _line(text) for each in exchange.after for text in (each.reply or "", each.said or "")
+            ]
+            for found in suspects:
+                line = f" {' '.join(found.mark.words)} "
+                if any(line in each for each in (*explained, *said)):
+                    continue
+                leftover = self._judgement(found, look)
+                if leftover is not None and leftover.held:
+                    return leftover
+                doubtful = doubtful or leftover
+        return doubtful
+
+    def _without_times(self) -> list[Source]:
+        def lasting(value: object) -> bool:
+            return not (isinstance(value, str) and "<time>" in self.steady(value))
+
+        return [
+            Source(each.id, each.text, {k: v for k, v in each.metadata.items() if lasting(v)})
+            for each in self._sources
+        ]
+
+    def _suspects(self, text: str, kept: Collection[str]) -> list[Found]:
+        suspects: list[Found] = []
+        for reading in readings(self.steady.without_ignored(text)):
+            for line in reading.split("\n"):
+                for owners, found in self._found_in_line(line).items():
+                    if owners.isdisjoint(kept):
+                        suspects += found
+        return suspects
+
+    def _found_in_line(self, line: str) -> dict[frozenset[str], list[Found]]:
+        known = self._lines.get(line)
+        if known is not None or self._marks is None:
+            return known or {}
+        by_owners = dict[frozenset[str], list[Found]]()
+        for found in self._marks.found_in(line):
+            by_owners.setdefault(found.mark.owners, []).append(found)
+        if len(self._lines) < _MOST_LINES:
+            self._lines[line] = by_owners
+        return by_owners
+
+    def _judgement(self, found: Found, look: Callable[[], Holdings]) -> Leftover | None:
+        with self._lock:
+            if found not in self._judged:
+                self._judged[found] = self._judged_anew(found, look)
+            return self._judged[found]
+
+    def _judged_anew(self, found: Found, look: Callable[[], Holdings]) -> Leftover | None:
+        if self._stands_in_a_text(found):
+            return None
+        owners, after = tuple(sorted(found.mark.owners)), look()
+        is_new, where = self._newly_held(found, after)
+        is_known = self._is_an_entry(found)
+        if where and not is_known:
+            return Leftover(found.mark.text, owners, where)
+        if is_known and not is_new and after.complete and not self.is_after_the_run:
+            return None
+        return Leftover(found.mark.text, owners)
+
+    def _stands_in_a_text(self, found: Found) -> bool:
+        """Whether a text from before the baseline has the mark, and around it the same words."""
+        if self._constants is None:
+            records = self._records_before()
+            self._constants = [
+                (words_of(line), "\n" in value)
+                for held in self.before.all
+                for _, value in held.plain
+                if isinstance(value, str)
+                and id(held) not in records
+                and not self._is_of_source(value)
+                and (held.is_code or not (self.is_after_the_run and self.before.is_in_users(held)))
+                for line in _lines_of(value)
+            ]
+        return any(_has(line, found, is_part) for line, is_part in self._constants)
+
+    def _is_of_source(self, value: str) -> bool:
+        return any(each.text in value or value in each.text for each in self._sources)
+
+    def _is_an_entry(self, found: Found) -> bool:
+        """Whether the application held just this before the baseline, not as part of a document, and puts
+        what holds it into texts."""
+        records = self._records_before()
+        return any(
+            held.is_code
+            or any(is_shown(self.before, each) for each in (name, *self.before.names(held)) if each)
+            for held in self.before.all
+            if id(held) not in records
+            for name, value in held.plain
+            if words_of(str(value)) == found.mark.words
+        )
+
+    def _records_before(self) -> set[int]:
+        if self._records is None:
+            self._records = _records(self.before, self._sources)
+        return self._records
+
+    def _newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
+        """Whether something holds it that did not before the baseline; and what, where that was there."""
+        is_new = False
+        line = f" {' '.join(found.mark.words)} "
+        records = _records(after, self._sources)
+        for held, name, value in changed(self.before, after, after.is_in_users):
+            if id(held) in records or line not in _line(str(value)):
+                continue
+            places = [each for each in (name, *after.names(held)) if each]
+            if places and not any(is_read(after, each) for each in places):
+                continue  # a log
+            is_new = True
+            if self._was_there(held, name, after):
+                return True, after.named(held, name)
+        return is_new, ""
+
+    def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
+        """Whether it was there before the baseline, rather than made by the first run."""
+        earlier = self.before.of(held.thing)
+        if earlier is not None:
+            is_collection = not (held.is_users)
+            return is_collection or any(known == name for known, _ in earlier.plain)
+        # A collection that took another one's place.
+        owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
+        if owner is None:
+            return False
+        place = id(owner)
+        return any(
+            each.name == held.name
+            and each.holder is not None
+            and id(self.before.all[each.holder]) == place
+            for each in self.before.all
+        )
+
+
+def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
+    """Returns the ids of what is held of documents: their texts, and what is beside these."""
+    texts = {source.text for source in sources}
+    roots: set[int] = set()
+    for held in holdings.all:
+        if (
+            held.is_users
+            or held.is_code
+            or texts.isdisjoint(v for _, v in held.plain if isinstance(v, str))
+        ):
+            continue
+        roots.add(id(held))
+        for _, each in zip(range(2), holdings.above(held), strict=False):
+            if each.is_users or each.is_code:
+                break
+            roots.add(id(each))
+    inside = set(roots)
+    for held in holdings.all:
+        for _, each in zip(range(2), holdings.above(held), strict=False):
+            if id(each) in roots:
+                inside.add(id(held))
+    return inside
+
+
+def _pieces(value: str | float) -> Iterable[str]:
+    if not isinstance(value, str):
+        return [] if isinstance(value, bool) else [str(value)]
+    parts = [part.strip() for part in _PIECES.split(value[:20_000])]
+    return list(dict.fromkeys([value[:2_000].strip(), *parts]))[:_MOST_PIECES]
+
+
+def _is_long(piece: str) -> bool:
+    return len(piece) >= (2 if piece.isdigit() else 3)
+
+
+def _line(text: str) -> str:
+    return f" {' '.join(words_of(text))} "
+
+
+def _lines_of(text: str) -> list[str]:
+    return text.split("\n")
+
+
+def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
+    """Whether a line has the mark in the same place. ``is_part``: of a text of several lines."""
+    mark, before, after = found.mark.words, found.before, found.after
+    size = len(mark)
+    for start in range(len(line) - size + 1):
+        if line[start : start + size] != mark:
+            continue
+        left, right = line[max(0, start - AROUND) : start], line[start + size :][:AROUND]
+        if before and left[-len(before) :] == before:
+            return True
+        if after and right[: len(after)] == after:
+            return True
+        if not before and not left and len(line) >= size + _MORE:
+            return True
+        if is_part and line == mark and not before and not after:
+            return True
+    return False

@@ -1,0 +1,165 @@
+"""What identifies a source in a request: its id, its title and the like, and telling parts of its text.
+
+The leak check knows stretches of eight words. These are the shorter ones: a name, a heading, a figure, a
+sentence of five words. They may be in a request by chance or for good, so finding one says only that it
+is to be looked into.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ...sources import Source
+from .source_recognition import words_of
+
+PHRASE = 5
+"""Words in a row that are hardly in a prompt by chance."""
+AROUND = 2
+"""Words on one side of a mark that tell where it stands."""
+_LONGEST = 8
+"""Words; more of them in a row are looked for by phrases."""
+_NAME = re.compile(r"[^\W\d_][\w'’-]*(?:[ \t]+[^\W\d_][\w'’-]*)+")
+_FIGURE = re.compile(r"(?<![\w.,])\d{1,3}(?:[.,]\d{3})+(?![\w])|(?<![\w.,])\d{3,}(?![\w])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_GROUPING = re.compile(r"(?<=\d)[.,](?=\d{3})")
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A text that identifies sources. ``words``: it, as it is compared; ``owners``: their ids.
+
+    ``kept_by``: what the application holds it in since it ran; empty for one that comes from a source.
+    """
+
+    text: str
+    words: Words
+    owners: frozenset[str]
+    kept_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A mark in a line. ``before``, ``after``: the next words of the line around it."""
+
+    mark: Mark
+    before: Words
+    after: Words
+
+
+class Marks:
+    """Knows what identifies each of some sources, and finds it in a line of a request."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._owners: dict[Words, set[str]] = {}
+        self._texts: dict[Words, str] = {}
+        self._kept_by: dict[Words, str] = {}
+        self._longest: dict[str, int] = {}
+        for source in sources:
+            for text in telling_parts(source):
+                self.add(text, {source.id})
+            for text in texts_of(source):
+                self._add_phrases(words_of(text), source.id)
+
+    def add(self, text: str, owners: Iterable[str], kept_by: str = "") -> None:
+        """From now on this text is a mark of these sources as well."""
+        words = words_of(text)
+        if not words:
+            return
+        self._add(words, owners)
+        self._texts.setdefault(words, text.strip())
+        if kept_by:
+            self._kept_by.setdefault(words, kept_by)
+
+    def found_in(self, line: str) -> list[Found]:
+        """Returns the marks in a line, the longest of those that begin at one word."""
+        words, found = words_of(line), list[Found]()
+        for start, word in enumerate(words):
+            for size in range(min(self._longest.get(word, 0), len(words) - start), 0, -1):
+                part = words[start : start + size]
+                owners = self._owners.get(part)
+                if owners is None:
+                    continue
+                text = self._texts.get(part) or " ".join(part)
+                mark = Mark(text, part, frozenset(owners), self._kept_by.get(part, ""))
+                end = start + size
+                around = words[max(0, start - AROUND) : start], words[end : end + AROUND]
+                found.append(Found(mark, *around))
+        return found
+
+    def _add(self, words: Words, owners: Iterable[str]) -> None:
+        self._owners.setdefault(words, set()).update(owners)
+        self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+
+    def _add_phrases(self, words: Words, owner: str) -> None:
+        for start in range(len(words) - PHRASE + 1):
+            self._add(words[start : start + PHRASE], [owner])
+
+
+def texts_of(source: Source) -> Iterator[str]:
+    """Yields all text of a source: its id, its text, and the texts and numbers in its metadata."""
+    yield source.text
+    yield source.id
+    yield from _flat(source.metadata, 2)
+
+
+def telling_parts(source: Source) -> Iterator[str]:
+    """Yields the short texts that are hardly in a prompt by chance."""
+    for value in (source.id, *_flat(source.metadata, 2)):
+        name = re.split(r"[/\\]", value.rstrip("/\\"))[-1]
+        yield from (each for each in {value, name} if is_telling(each))
+    lines = source.text.strip().split("\n")
+    heading = lines[0].strip(" #*=-_\t")
+    if len(lines) > 1 and is_telling(heading):
+        yield heading
+    for found in _NAME.finditer(source.text):
+        yield from _names_in(found.group().split())
+    for found in _FIGURE.finditer(source.text):
+        figure = found.group()
+        if not _YEAR.fullmatch(figure):
+            yield figure
+            yield _GROUPING.sub("", figure)
+
+
+def is_telling(text: str) -> bool:
+    """Returns True iff a short text looks like a name, an id or a figure rather than like any word."""
+    stripped = text.strip()
+    words = words_of(stripped)
+    if not 0 < len(words) <= _LONGEST or len(stripped) < 2:
+        return False
+    if stripped.isdigit():
+        return len(stripped) > 2 and not _YEAR.fullmatch(stripped)
+    if not any(letter.isalpha() for letter in stripped):
+        return False
+    if len(stripped) == 2:
+        return len(words) > 1 or any(letter.isdigit() for letter in stripped)
+    return (
+        len(words) > 1 or not stripped.isascii() or stripped != stripped.lower() or not stripped.isalpha()
+    )
+
+
+def _names_in(words: Sequence[str]) -> Iterator[str]:
+    """Sequences of capitalised words, as in "Marie Curie"."""
+    run: list[str] = []
+    for word in (*words, ""):
+        if word[:1].isupper():
+            run.append(word)
+            continue
+        if 1 < len(run) <= _LONGEST:
+            yield " ".join(run)
+        run = []
+
+
+def _flat(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
+    elif depth and isinstance(value, Mapping):
+        for inner in cast("Mapping[Any, Any]", value).values():
+            yield from _flat(inner, depth - 1)
+    elif depth and isinstance(value, (list, tuple, set, frozenset)):
+        for inner in cast("Iterable[Any]", value):
+            yield from _flat(inner, depth - 1)

@@ -1,0 +1,212 @@
+"""Which sources' texts are recognised in what a model was sent.
+
+Whole texts, and stretches of eight words that only one source has: a text may be cut, embedded in
+JSON, or surrounded by anything. What a model wrote itself during the run does not count.
+"""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...sources import Source
+
+STRETCH = 8
+"""Words in a row that do not come about by chance."""
+SHORTEST = (3, 12)
+"""Words, and characters, below which a text may be anybody's."""
+
+Stretch = tuple[str, ...]
+
+# Scripts without spaces between words are taken character by character.
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/])|[nrtbf])')
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model was sent, and what models had written before during the same run."""
+
+    text: str
+    written_before: tuple[str, ...] = ()
+
+
+class Reading(NamedTuple):
+    """A text as it is compared: its words in a line, and all its stretches of eight words."""
+
+    line: str
+    stretches: frozenset[Stretch]
+    is_telling: bool
+
+
+@lru_cache(maxsize=16)
+def reading_of(text: str) -> Reading:
+    """Returns the text's reading. The last few are kept: a request is looked at from several sides."""
+    words = _words(text)
+    return Reading(_line(words), frozenset(_stretches(words)), _is_telling(words))
+
+
+class Sight:
+    """Recognises sources in requests. ``constant``: texts that reach the model in any case."""
+
+    def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
+        everywhere = {stretch for text in constant for stretch in _stretches(_words(text))}
+        words = self._words = {source.id: _words(source.text) for source in sources}
+        stretches = {identity: _stretches(of) for identity, of in words.items()}
+        owners = Counter(stretch for each in stretches.values() for stretch in each)
+        self._own = {
+            identity: frozenset(
+                stretch for stretch in each if owners[stretch] == 1 and stretch not in everywhere
+            )
+            for identity, each in stretches.items()
+            if len(words[identity]) >= STRETCH
+        }
+        self._inside = {
+            identity: (frozenset(each), containers)
+            for identity, each in stretches.items()
+            if len(each) > 1
+            and not self._own.get(identity)
+            and (containers := _containing(identity, each, stretches))
+        }
+        spoken = [_line(of) for of in words.values()] + [_line(_words(text)) for text in constant]
+        self._short = {
+            identity: _line(of)
+            for identity, of in words.items()
+            if len(of) < STRETCH and _is_telling(of) and sum(_line(of) in other for other in spoken) == 1
+        }
+
+        run = {identity: _run_together(line) for identity, line in self._short.items()}
+        together = [_run_together(line) for line in spoken]
+        self._glued = {
+            identity: text
+            for identity, text in run.items()
+            if sum(text in each for each in together) == 1
+        }
+
+    def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
+        """Ids of the short sources whose text is in one of the requests, if perhaps without a space
+        between it and what stands around it: "... is here now" and "what is it?", run together.
+        """
+        found: set[str] = set()
+        for request in requests if self._glued else ():
+            before = [_run_together(reading_of(text).line) for text in request.written_before]
+            for text in readings(request.text):
+                line = _run_together(reading_of(text).line)
+                found.update(
+                    identity
+                    for identity, own in self._glued.items()
+                    if line.count(own) > sum(said.count(own) for said in before)
+                )
+        return frozenset(found)
+
+    @property
+    def recognisable(self) -> frozenset[str]:
+        """Ids of the sources that can be told from all others and from chance."""
+        return frozenset(self._short) | frozenset(each for each, own in self._own.items() if own)
+
+    def leaked_in(
+        self, requests: Iterable[Request], kept: Collection[str], seen: frozenset[str] | None = None
+    ) -> frozenset[str]:
+        """Ids of sources that were not kept and whose text is in one of the requests all the same.
+
+        Also of a source whose text is a part of another one's: unless that one was kept, nothing else
+        explains that all of it is there. Not of one that chunks that were kept make up together.
+        ``seen``: what ``seen_in`` has told of these requests, where it was asked already.
+        """
+        requests = tuple(requests)
+        leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
+        if leaked and len(kept) > 1:
+            leaked = set(self.seen_in(requests, self._between(kept)).difference(kept))
+        hidden = {
+            identity: stretches
+            for identity, (stretches, containers) in self._inside.items()
+            if identity not in kept and containers.isdisjoint(kept)
+        }
+        for request in requests if hidden else ():
+            written = frozenset[Stretch]().union(
+                *(reading_of(text).stretches for text in request.written_before)
+            )
+            for text in readings(request.text):
+                shown = reading_of(text).stretches
+                leaked.update(each for each, own in hidden.items() if own <= shown and not own <= written)
+        return frozenset(leaked)
+
+    def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
+        """The stretches that stand where one of these sources is shown right after another one."""
+        ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
+        starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
+        return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
+
+    def seen_in(
+        self, requests: Iterable[Request], but: frozenset[Stretch] = frozenset()
+    ) -> frozenset[str]:
+        """Ids of the recognisable sources, all or part of whose text is in one of the requests; ``but``:
+        stretches that do not count."""
+        seen: set[str] = set()
+        for request in requests:
+            before = [reading_of(text) for text in request.written_before]
+            written = {stretch for each in before for stretch in each.stretches}
+            spoken = [each.line for each in before]
+            for text in readings(request.text):
+                read = reading_of(text)
+                shown, line = read.stretches - written - but, read.line
+                seen.update(identity for identity, own in self._own.items() if not own.isdisjoint(shown))
+                seen.update(
+                    identity
+                    for identity, short in self._short.items()
+                    if line.count(short) > sum(said.count(short) for said in spoken)
+                )
+        return frozenset(seen)
+
+
+def _containing(
+    identity: str, stretches: set[Stretch], of_all: Mapping[str, set[Stretch]]
+) -> frozenset[str]:
+    return frozenset(other for other, each in of_all.items() if other != identity and stretches <= each)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _stretches(words: Sequence[str]) -> set[Stretch]:
+    return set(zip(*(words[place:] for place in range(STRETCH)), strict=False))
+
+
+def _line(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _run_together(line: str) -> str:
+    return line.replace(" ", "")
+
+
+def _is_telling(words: Sequence[str]) -> bool:
+    fewest, shortest = SHORTEST
+    return len(words) >= fewest and sum(map(len, words)) >= shortest
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Returns the words of a text, as they are compared."""
+    return tuple(_words(text))
+
+
+def readings(text: str) -> Iterable[str]:
+    """The text as it is, and with the escapes of JSON and HTML undone."""
+    yield text
+    if "\\" in text:
+        yield _ESCAPE.sub(_unescaped, text)
+    if "&" in text:
+        yield html.unescape(text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, mark = found.groups()
+    if code:
+        return chr(int(code, 16))
+    return mark or " "

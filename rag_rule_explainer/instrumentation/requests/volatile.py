@@ -1,0 +1,111 @@
+"""Which parts of a request differ from run to run without saying that anything was remembered.
+
+Dates, times, UUIDs, ids of calls, and addresses of objects. A counter ("turn 3") is none of these: it is
+state that an application carries from one run to the next.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...allowed import checked_list, told
+from ...errors import InvalidInput
+
+_MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_DAYS = r"(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\.?"
+_ZONE = r"(?:\s?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+_CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\b\.?)?{_ZONE}"
+_DATE = (
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}"
+    rf"|{_MONTHS}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTHS},?\s\d{{4}})"
+)
+_STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), mark)
+    for pattern, mark in (
+        (
+            r"\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}\b",
+            "<uuid>",
+        ),
+        (
+            r"\b(?:call|toolu|tooluse|chatcmpl|resp|msg|run|fc|rs|req|lc_run)[-_]+(?=\w*\d)[A-Za-z0-9]{8,}\b",
+            "<call>",
+        ),
+        (r"\b0x[0-9a-fA-F]{6,}\b", "<address>"),
+        (rf"(?:\b{_DAYS},?\s)?\b{_DATE}(?:(?:[T,]|,?\s(?:at\s)?)\s?{_CLOCK})?", "<time>"),
+        (rf"\b{_DAYS}\s{_MONTHS}\s+\d{{1,2}}\s{_CLOCK}\s\d{{4}}\b", "<time>"),
+        (r"(?<![\d.])1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?(?!\d)", "<time>"),
+        (rf"(?<![\d:])\b{_CLOCK}(?![\d:])", "<time>"),
+    )
+)
+
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+_SUCH_AS = r"such as [r'request no\. \d+']"
+
+
+class Steady:
+    """Takes what is volatile out of texts. ``ignore``: patterns of what the caller says means nothing.
+
+    Raises InvalidInput for what is no list of patterns.
+    """
+
+    def __init__(self, ignore: Sequence[str | re.Pattern[str]] = ()) -> None:
+        self._ignored = tuple(map(_compiled, checked_list("ignore", ignore, f"patterns, {_SUCH_AS}")))
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The caller's patterns, as text."""
+        return tuple(pattern.pattern for pattern in self._ignored)
+
+    def without_ignored(self, text: str) -> str:
+        """Returns the text with a mark in the place of what the caller says means nothing."""
+        for pattern in self._ignored:
+            text = pattern.sub("<ignored>", text)
+        return text
+
+    def is_ignored(self, text: str) -> bool:
+        """Returns True iff one of the caller's patterns is in the text."""
+        return any(pattern.search(text) for pattern in self._ignored)
+
+    def volatile_in(self, text: str) -> list[str]:
+        """Returns the parts of the text that are taken out as volatile, but for what the caller names."""
+        text = self.without_ignored(text)
+        return [found.group() for pattern, _ in _STEADY for found in pattern.finditer(text)]
+
+    def __call__(self, text: str) -> str:
+        """Returns the text with a mark in the place of everything volatile."""
+        text = self.without_ignored(text)
+        for pattern, mark in _STEADY:
+            text = pattern.sub(mark, text)
+        return text
+
+
+def _compiled(given: Any) -> re.Pattern[str]:
+    pattern: Any = given
+    if isinstance(given, str):
+        try:
+            pattern = re.compile(given)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise InvalidInput(
+                f"ignore has a pattern that cannot be read, {told(given)}: {error}; write one {_SUCH_AS}"
+            ) from error
+    if not isinstance(getattr(pattern, "pattern", None), str):
+        raise InvalidInput(f"ignore has {told(given)}; give regular expressions, {_SUCH_AS}")
+    if pattern.search("") is not None:
+        raise InvalidInput(
+            f"ignore has {told(pattern.pattern)}, which is found in every text, so that no difference "
+            f"would count; write one that matches something, {_SUCH_AS}"
+        )
+    return pattern
+
+
+def years_in(times: Sequence[str]) -> list[str]:
+    """Returns the years that dates name, in their order. The digits of an id name none."""
+    ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
+    dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
+    return [year for time in dates for year in _YEAR.findall(time)]

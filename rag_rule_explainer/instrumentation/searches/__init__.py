@@ -1,0 +1,1 @@
+"""Calls of searches: recorded, and served on parts of what they found."""

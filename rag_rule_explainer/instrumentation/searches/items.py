@@ -1,0 +1,239 @@
+"""What a search of the user's own found, item by item, whatever an item is."""
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias, cast
+from uuid import UUID
+
+from ...allowed import checked_function
+from ...errors import InvalidInput, UnknownQuery
+from ...given import Given
+from ..clients import Client
+from ..clients.reading import TEXT_KEYS, field_of, read_any
+from ..clients.recognising import is_faiss, recognised
+from ..copies.copying import copied
+from .identity import Retrieved
+
+TextOf: TypeAlias = Callable[[Any], str]
+"""Reads the text of an item of a kind that is not known."""
+
+_READY = "chroma, qdrant, elasticsearch, opensearch, pgvector, faiss(texts), tavily, mcp_content"
+_NAMED = (
+    f"gate(search, items_of=...), one of rag_rule_explainer.instrumentation.clients ({_READY}), or "
+    "ItemsOf(take_apart, put_together) of functions of your own"
+)
+
+
+class Part(NamedTuple):
+    """An item of a client's response. ``row``: of the query that it answers."""
+
+    item: Any
+    row: int
+
+
+class Made(NamedTuple):
+    """An item that was made of a document, by the user's ``item_of``."""
+
+    item: Any
+
+
+class Response(NamedTuple):
+    """A response of a client as it came: others of its kind are put together by it."""
+
+    client: Client
+    like: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How what a search returns is read, where it is nothing of a framework's.
+
+    ``items_of``: takes its responses apart; one that is recognised needs none. ``text_of``: from an item
+    to its text.
+    """
+
+    items_of: Client | None = None
+    text_of: TextOf | None = None
+
+    def __post_init__(self) -> None:
+        client = all(hasattr(self.items_of, name) for name in ("rows", "response", "read"))
+        if self.items_of is not None and not client:
+            raise InvalidInput(f"items_of={self.items_of!r} does not take responses apart; pass {_NAMED}")
+        if self.text_of is not None:
+            checked_function("text_of", self.text_of, "a function from an item to its text")
+
+    def parts(self, result: Any) -> list[tuple[Retrieved, Part]] | None:
+        """Returns the items of a client's response; None where nobody knows it as one.
+
+        Raises InvalidInput where it cannot be taken apart, or an item has no text.
+        """
+        form = self.form(result)
+        if not isinstance(form, Response):
+            if is_faiss(result):
+                raise InvalidInput(_NO_TEXTS)
+            return None
+        client, like = form
+        rows = () if like is None else self._rows(client, like)
+        parts = [Part(item, place) for place, row in enumerate(rows) for item in row]
+        return [(self._read(client, part.item), part) for part in parts]
+
+    def form(self, result: Any) -> object:
+        """Returns how a result came: a client's response as it is, else see ``form_of``."""
+        if self.items_of is not None:
+            return Response(self.items_of, copied(result))
+        client = recognised(result)
+        return form_of(result) if client is None else Response(client, copied(result))
+
+    def of_another(self, form: object) -> object:
+        """Returns the form for a request that was never made, given that of another one.
+
+        Raises UnknownQuery where that one had several queries.
+        """
+        if isinstance(form, Response) and form.like is not None:
+            rows = form.client.rows(form.like)
+            if rows is not None and len(rows) > 1:
+                raise UnknownQuery(_NO_ROW)
+        return form
+
+    def result(self, given: Sequence[Any], form: object) -> Any:
+        """Returns items in the form of a result, as it came.
+
+        Raises InvalidInput where a client's response of them cannot be made.
+        """
+        if isinstance(form, Response):
+            return _response(given, form)
+        if any(isinstance(each, Part) for each in given) or (self.items_of is not None and form == ()):
+            raise InvalidInput(_NO_RESPONSE)
+        return result_like([each.item if isinstance(each, Made) else each for each in given], form)
+
+    def read(self, item: Any, *, whole: bool = False) -> Retrieved:
+        """Returns the text of a string, a dict or an object, else what ``text_of`` makes of it.
+
+        ``whole``: it is all that the search returned. Raises InvalidInput where no text can be read.
+        """
+        given = read_any(item)
+        text = self.text_of(item) if self.text_of else None if given is None else given.text
+        if not isinstance(text, str):
+            kind = type(cast("object", item)).__name__
+            if whole:
+                raise InvalidInput(
+                    f"a search returned a {kind}, and nobody knows what is in it; pass {_NAMED}"
+                )
+            raise InvalidInput(
+                f"a search returned a {kind} without a text that is known as one; pass "
+                f"gate(search, text_of=...), a function from such an item to its text, or {_NAMED}"
+            )
+        return _retrieved(text, given)
+
+    def _rows(self, client: Client, response: Any) -> Sequence[Sequence[Any]]:
+        rows = client.rows(response)
+        if rows is None:
+            raise InvalidInput(
+                f"a search returned a {type(response).__name__}, which items_of={client!r} does not "
+                f"know; pass {_NAMED}"
+            )
+        return rows
+
+    def _read(self, client: Client, item: Any) -> Retrieved:
+        given = client.read(item)
+        text = self.text_of(item) if self.text_of else None if given is None else given.text
+        if not isinstance(text, str):
+            raise InvalidInput(
+                f"a response was taken apart by items_of={client!r}, and an item of it, a "
+                f"{type(item).__name__}, has no text that is known as one; have the text returned, or "
+                "pass gate(search, text_of=...), a function from such an item to its text"
+            )
+        return _retrieved(text, given)
+
+
+def why_empty(form: object) -> str:
+    """Returns why a client's response found nothing, where it says so itself; see ``Reading.form``."""
+    fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
+    return "" if fault is None else fault(cast("Response", form).like)
+
+
+_NO_TEXTS = (
+    "a search returned arrays as those of FAISS, and the texts are somewhere else; pass "
+    "gate(index.search, items_of=faiss(texts)) from rag_rule_explainer.instrumentation.clients"
+)
+_NO_RESPONSE = (
+    "documents cannot be served to this search: no response of its client was seen to put them into. "
+    "Pass add_documents= instead of documents=, make the gated client outside of the function that is "
+    "explained, or gate a function that returns documents"
+)
+_NO_ITEM = (
+    "a document cannot be put into a response of a client; pass gate(search, item_of=...), a function "
+    "from a document to an item of that response"
+)
+_NO_ROW = (
+    "a replay made a request of several queries that the baseline never made, so nobody knows which of "
+    'them finds what; pass on_new_query="filter" (searches live), or gate a function that makes one query'
+)
+
+
+def _response(given: Sequence[Any], form: Response) -> Any:
+    client, like = form
+    if like is None:
+        if given:
+            raise InvalidInput(_NO_RESPONSE)
+        return None
+    rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
+    for each in given:
+        if not isinstance(each, (Part, Made)):
+            raise InvalidInput(_NO_ITEM)
+        place = each.row if isinstance(each, Part) and len(rows) > 1 else 0
+        if place >= len(rows):
+            raise UnknownQuery(_NO_ROW)
+        rows[place].append(each.item)
+    return copied(client.response(rows, like))
+
+
+def _retrieved(text: str, given: Given | None) -> Retrieved:
+    if given is None:
+        return Retrieved(text)
+    return Retrieved(text, _plain_id(given.id), copied(dict(given.metadata)))
+
+
+def _plain_id(told: object) -> str | None:
+    if isinstance(told, (str, UUID)):
+        return str(told)
+    with suppress(TypeError):  # a number, also one of an array
+        return None if isinstance(told, bool) else str(operator.index(cast("Any", told)))
+    return None
+
+
+def items_in(result: Any) -> Iterable[Any]:
+    """The items of a result, which may be one alone, or None for nothing."""
+    if result is None:
+        return ()
+    one: tuple[Any, ...] = (result,)
+    return cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else one
+
+
+def form_of(result: Any) -> object:
+    """Returns how a result came, without what was in it: as a text, several in a list, or one alone."""
+    if isinstance(result, str):
+        return ""
+    return () if result is None or isinstance(result, (list, tuple)) else ONE
+
+
+ONE = object()
+
+
+def result_like(items: list[Any], form: object) -> Any:
+    """The items as a result of that form: one text for all, a list, or the first alone (else None)."""
+    if form == "":
+        return "\n\n".join(items)
+    if form is ONE:
+        return items[0] if items else None
+    return items
+
+
+def text_in(item: Any) -> str | None:
+    """Returns the text of an item, if it has one that is found without being told how."""
+    if isinstance(item, str):
+        return item
+    texts = (field_of(item, key) for key in TEXT_KEYS)
+    return next((each for each in texts if isinstance(each, str)), None)

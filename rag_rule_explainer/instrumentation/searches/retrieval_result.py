@@ -1,0 +1,40 @@
+"""What an application retrieved, and would show its model."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...estimate.assumptions import RunShape
+from ...probing.budget import total
+from ...sources import Source
+from ..recording.exposure_checks import ExposureChecks
+from ..requests.source_recognition import Request
+from ..run_context import Watch
+
+
+class Retrieved(NamedTuple):
+    """``prompt``: what a model was about to be sent, where one was; ``tokens``: what models spent
+    before; ``shape``: what of a run can be foreseen by that."""
+
+    sources: Sequence[Source]
+    prompt: str | None
+    tokens: int
+    notes: tuple[str, ...]
+    shape: RunShape
+
+    @classmethod
+    def of(
+        cls, sources: Sequence[Source], exposure: ExposureChecks, request: Request | None, watch: Watch
+    ) -> "Retrieved":
+        """``request``: the one that the run was stopped at, or None where it came to its end."""
+        units, notes = exposure.units, exposure.notes if exposure.held_out else ()
+        one_at_a_time = bool(exposure.held_out) and len(units) == 1
+        if one_at_a_time:
+            # One at a time: the others would have come in requests that were not made.
+            units, notes = sources, ()
+        last = request or (watch.requests[-1] if watch.requests else None)
+        before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]
+        shape = RunShape(
+            tuple(each.text for each in before), last.written_before if last else (), one_at_a_time
+        )
+        spent = sum(map(total, watch.models.values()))
+        return cls(units, last.text if last else None, spent, notes, shape)

@@ -1,0 +1,69 @@
+"""Documents that the caller brings, in whatever form they were logged."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from ...errors import InvalidInput
+from ...sources import Source
+from ..recording.recorder import Identify
+from .identity import Retrieved
+
+Item = TypeVar("Item")
+_TEXT_KEYS = ("page_content", "text", "content")
+
+
+def as_items(
+    given: Iterable[Any], lift: Callable[[Any], Item | None], identify: Identify[Item], kind: str
+) -> list[Item]:
+    """What the caller brings as items of a retrieval.
+
+    ``lift``: from a framework's own document or a ``Retrieved`` to an item; None for anything else. A
+    ``Source``, a text, and a JSON object are understood by all: of the latter ``id``, the text
+    (``page_content``, ``text`` or ``content``), ``metadata`` and ``title`` are read. ``kind``: what the
+    framework calls a document.
+
+    Raises InvalidInput for anything else, for none at all, and for the same document twice.
+    """
+    if isinstance(given, (str, Mapping)) or lift(given) is not None:
+        name = type(cast("object", given)).__name__
+        raise InvalidInput(f"documents is one {name}; pass a list")
+    items = [_item(each, place, lift, kind) for place, each in enumerate(given, start=1)]
+    if not items:
+        raise InvalidInput("documents is empty; pass at least one, or leave it out to retrieve")
+    ids = [source.id for source in identify([items])[0]]
+    twice = sorted({identity for identity in ids if ids.count(identity) > 1})
+    if twice:
+        raise InvalidInput(f"documents has {', '.join(map(repr, twice))} twice; give each one once")
+    return items
+
+
+def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str) -> Item:
+    told: Any = given
+    if isinstance(given, Source):
+        told = Retrieved(given.text, given.id, dict(given.metadata))
+    elif isinstance(given, str):
+        told = Retrieved(given, f"D{place}")
+    elif isinstance(given, Mapping):
+        told = _from_json(cast("Mapping[str, Any]", given), place)
+    item = lift(told)
+    if item is None:
+        raise InvalidInput(
+            f"document {place} is a {type(cast('object', given)).__name__}; pass a {kind}, or its text"
+        )
+    return item
+
+
+def _from_json(logged: Mapping[str, Any], place: int) -> Retrieved:
+    text = next((logged[key] for key in _TEXT_KEYS if isinstance(logged.get(key), str)), None)
+    if text is None:
+        raise InvalidInput(f"document {place} has no text; give it one of {', '.join(_TEXT_KEYS)}")
+    identity, metadata = logged.get("id"), logged.get("metadata")
+    if not isinstance(identity, (str, int, type(None))):
+        raise InvalidInput(f"the id of document {place} is {identity!r}; give a str")
+    known: dict[str, Any] = (
+        dict(cast("Mapping[str, Any]", metadata)) if isinstance(metadata, Mapping) else {}
+    )
+    if isinstance(logged.get("title"), str):
+        known.setdefault("title", logged["title"])
+    named = identity if identity is not None else (None if known else f"D{place}")
+    return Retrieved(text, None if named is None else str(named), known)

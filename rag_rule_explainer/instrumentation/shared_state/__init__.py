@@ -1,0 +1,1 @@
+"""What all runs of an application share, by its code and by what is seen of it."""

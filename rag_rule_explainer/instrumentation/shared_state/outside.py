@@ -1,0 +1,100 @@
+"""What runs of one application leave outside of its objects: in files and in the environment."""
+
+import os
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import PurePath
+from typing import Any
+
+from ..copies.environment import Environment
+from .files import Files, Left, Reader
+
+_numbers = count(1)
+
+
+@dataclass(slots=True, eq=False)
+class Outside:
+    """Knows what the runs of one application left in files and in the environment. Thread-safe."""
+
+    environment: Environment = field(default_factory=Environment)
+    files: Files = field(default_factory=Files)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def of_run(self, sources: Hashable, name: str, is_alone: Callable[[], bool]) -> "OutsideOfRun":
+        """Returns what is to be told of one run. ``is_alone``: whether no other one goes on."""
+        return OutsideOfRun(self, Reader(next(_numbers), sources, name), is_alone)
+
+    def left(self) -> Left | None:
+        """Returns what a run left outside and another one went by; None where none is known."""
+        raced = self.environment.raced
+        if raced:
+            return Left(raced, f"os.environ[{raced!r}] was set by a replay while others went on")
+        return self.files.carried
+
+    @property
+    def shared(self) -> str:
+        """What runs set for themselves where others see it, in words; empty for nothing."""
+        name = self.environment.first
+        if name:
+            return f"a run sets os.environ[{name!r}]"
+        return f"a run writes and reads {self.files.shared!r}" if self.files.shared else ""
+
+
+@dataclass(slots=True, eq=False)
+class OutsideOfRun:
+    """Is told what one run does to files and to the environment."""
+
+    all: Outside
+    run: Reader
+    is_alone: Callable[[], bool]
+
+    def take(self, event: str, given: tuple[Any, ...]) -> None:
+        """Takes an audit event of Python's."""
+        with self.all.lock:
+            self._take(event, given)
+
+    def _take(self, event: str, given: tuple[Any, ...]) -> None:
+        files, path = self.all.files, _path(given[0])
+        if path is None:
+            return
+        if event in {"os.putenv", "os.unsetenv"}:
+            self.all.environment.note(path, alone=self.is_alone())
+        elif event == "open":
+            files.opened(path, self.run, **_ways(given[1], given[2]))
+        elif event == "sqlite3.connect":
+            files.connected(path, self.run)
+        elif event == "os.rename":
+            files.moved(path, os.fsdecode(given[1]), self.run)
+        elif event == "os.remove":
+            files.removed(path, self.run)
+        elif event == "os.mkdir":
+            files.opened(path, self.run, reads=False, writes=True, whole=False)
+        else:
+            files.listed(path, self.run)
+
+
+def _path(given: object) -> str | None:
+    """None for the number of a file that is open, and for what only stands for a path."""
+    if isinstance(given, (str, bytes)):
+        return os.fsdecode(given)
+    return str(given) if isinstance(given, PurePath) else None
+
+
+def _ways(mode: object, flags: object) -> dict[str, bool]:
+    if isinstance(mode, str):
+        return {
+            "reads": not set("wax") & set(mode) or ("a" in mode and "+" in mode),
+            "writes": bool(set("wax+") & set(mode)),
+            "whole": bool(set("wx") & set(mode)),
+            "adds": "a" in mode,
+        }
+    how = flags if isinstance(flags, int) else 0
+    access = how & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
+    return {
+        "reads": access != os.O_WRONLY and not how & os.O_TRUNC,
+        "writes": access != os.O_RDONLY,
+        "whole": bool(how & os.O_TRUNC),
+        "adds": bool(how & os.O_APPEND),
+    }

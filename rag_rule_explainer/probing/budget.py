@@ -1,0 +1,145 @@
+"""What one explanation has spent so far, and whether it may spend more."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ..errors import InvalidInput
+from ..verdicts import counts_in
+from .limits import LimitReached, Limits
+from .prices import Prices, Tokens, TokensByModel, cost_of
+
+
+@dataclass(slots=True, eq=False)
+class Budget:
+    """How often the application ran, by purpose; answers taken from memory and from the store; tokens.
+
+    ``judge``: what the predicate's judge has spent so far, where somebody else counts it.
+    """
+
+    limits: Limits
+    prices: Prices | None = None
+    judge: Callable[[], TokensByModel] | None = None
+    baseline: int = 0
+    repeat_check: int = 0
+    samples: int = 0
+    retries: int = 0
+    reused: int = 0
+    stored: int = 0
+    failures: int = 0
+    judge_requests: int = 0
+    started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 -- a test has another clock
+    _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    _tokens: int = 0
+    _judged: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    _is_limited: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        caps = self.limits
+        self._is_limited = any(
+            cap is not None for cap in (caps.replays, caps.tokens, caps.cost, caps.seconds)
+        )
+
+    @property
+    def replays(self) -> int:
+        """All runs of the application."""
+        return self.baseline + self.repeat_check + self.samples + self.retries
+
+    @property
+    def seconds(self) -> float:
+        """Since the call began."""
+        return time.monotonic() - self.started
+
+    @property
+    def spent(self) -> TokensByModel:
+        """The replays' tokens."""
+        return self._spent
+
+    @property
+    def judge_spent(self) -> TokensByModel:
+        """The judge's tokens."""
+        spent = {model: dict(tokens) for model, tokens in self._judged.items()}
+        if self.judge is not None:
+            for model, tokens in self.judge().items():
+                _add(spent, model, tokens)
+        return spent
+
+    @property
+    def tokens(self) -> int:
+        """The replays' and the judge's, in and out."""
+        return self._tokens + sum(map(total, self.judge_spent.values()))
+
+    @property
+    def cost(self) -> float | None:
+        """What all these cost; None without prices, or without that of a model that was used."""
+        replays, judge = cost_of(self._spent, self.prices), cost_of(self.judge_spent, self.prices)
+        return None if replays is None or judge is None else replays + judge
+
+    def spend(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
+        """Adds the tokens of a reply; ``models``: the same by model, where that is known."""
+        for model, told in (models or {"": usage or {}}).items():
+            tokens = counts_in(told)
+            _add(self._spent, model, tokens)
+            self._tokens += total(tokens)
+
+    def spend_judging(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
+        """The same for a reply of the judge."""
+        for model, told in (models or {"": usage or {}}).items():
+            if tokens := counts_in(told):
+                _add(self._judged, model, tokens)
+
+    def charge(self) -> None:
+        """Makes sure that one more run is within the limits. Raises LimitReached where it is not.
+
+        Raises InvalidInput where the cost is limited and that of the baseline's model is not known. One
+        that comes later ends the search like any limit, since something was proved by then.
+        """
+        limits = self.limits
+        if not self._is_limited:
+            return
+        if limits.replays is not None and self.replays >= limits.replays:
+            raise LimitReached(f"the limit of {limits.replays} replays is reached")
+        self.charge_judging()
+
+    def charge_judging(self) -> None:
+        """Makes sure of the same for a request to the judge, which is no run."""
+        limits = self.limits
+        if limits.seconds is not None and self.seconds >= limits.seconds:
+            raise LimitReached(f"the limit of {limits.seconds:g} seconds is reached")
+        if limits.tokens is not None and self.tokens >= limits.tokens:
+            raise LimitReached(f"the limit of {limits.tokens} tokens is reached ({self.tokens} spent)")
+        if limits.cost is not None:
+            self._charge_cost(limits.cost)
+
+    def _charge_cost(self, limit: float) -> None:
+        cost = self.cost
+        if cost is None:
+            used = ", ".join(sorted(repr(m) for m in {**self._spent, **self.judge_spent} if m)) or "?"
+            found_out = InvalidInput if self.samples + self.repeat_check == 0 else LimitReached
+            raise found_out(
+                f"limits.cost is set, but prices has no price for every model that was used ({used}); "
+                "add it, or one for '*'"
+            )
+        if cost >= limit:
+            raise LimitReached(f"the limit of {limit:g} in cost is reached ({cost:g} spent)")
+
+
+def _add(spent: dict[str, dict[str, int]], model: str, tokens: Tokens) -> None:
+    account = spent.setdefault(model, {})
+    for kind, count in tokens.items():
+        account[kind] = account.get(kind, 0) + count
+
+
+def summed(spent: TokensByModel) -> dict[str, int]:
+    """Tokens by kind, all models together."""
+    total: dict[str, int] = {}
+    for tokens in spent.values():
+        for kind, count in tokens.items():
+            total[kind] = total.get(kind, 0) + count
+    return total
+
+
+def total(tokens: Mapping[str, int]) -> int:
+    """In and out."""
+    known = tokens.get("input_tokens", 0) + tokens.get("output_tokens", 0)
+    return max(known, tokens.get("total_tokens", 0))

@@ -1,0 +1,102 @@
+"""Has everybody who traces in this process know of an explanation and of its replays, as they begin."""
+
+from collections.abc import AsyncGenerator, Generator, Iterable
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from typing import Any, NamedTuple
+
+from .. import threads
+from . import langsmith, spans
+from .marks import BASELINE, EXPLANATION, REPLAY, TracedExplanation, TracedReplay, being_traced
+
+
+def anybody() -> bool:
+    """True iff something that traces is loaded in this process."""
+    return spans.in_use() or langsmith.in_use()
+
+
+def is_sent() -> bool:
+    """True iff what is traced in this process goes somewhere by default."""
+    return any(each.in_use() and each.is_on() for each in (langsmith, spans))
+
+
+@contextmanager
+def traced(replay: TracedReplay) -> Generator[None, None, None]:
+    """Inside, a replay is made, and whatever is traced there is marked as a part of it."""
+    with ExitStack() as inside:
+        inside.enter_context(being_traced(replay))
+        is_told = replay.explanation.replays or replay.is_baseline
+        for tracer in [each for each in (langsmith, spans) if each.in_use()]:
+            # Also where it is silenced: a sampler may take spans whatever they belong to.
+            inside.enter_context(tracer.marking(replay.marks, replay.tag))
+            if not is_told:
+                inside.enter_context(tracer.silenced())
+        if replay.explanation.opens_spans and is_told:
+            name = BASELINE if replay.is_baseline else REPLAY
+            span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
+            replay.at_end(span.ended)
+            if replay.is_baseline:
+                replay.explanation.explained_run = span.id
+        yield
+
+
+@asynccontextmanager
+async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
+    """Inside, an explanation is made; where no framework tells of it, OpenTelemetry is told from here."""
+    async with AsyncExitStack() as inside:
+        inside.push_async_callback(explanation.close)
+        if not explanation.asked and is_sent():
+            inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
+        if spans.in_use() and not explanation.is_open:
+            inside.enter_context(own_root(explanation))
+        explanation.is_open = True
+        yield
+
+
+@contextmanager
+def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
+    """Inside, a span of its own is the one that holds all others of an explanation."""
+    with spans.opened(EXPLANATION, explanation.marks) as span:
+        explanation.opens_spans = span.is_recorded
+        try:
+            yield
+        except BaseException as error:
+            span.fail(error)
+            raise
+        finally:
+            # By now it is known which run is explained.
+            span.mark(explanation.marks)
+            span.span.end()
+
+
+class Unheard(NamedTuple):
+    """Why nobody would receive what is traced; empty where somebody would."""
+
+    by_langsmith: str = ""
+    by_spans: str = ""
+
+
+def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
+    """Asks where traces go to, and has the spans marked that go there from replays. ``tracers``: of
+    OpenTelemetry's, ``clients``: of LangSmith's, beside those that are used by default. Blocks, if not
+    for long."""
+    runs, exported = "", ""
+    if langsmith.in_use():
+        told = [langsmith.why_dead(each) for each in clients]
+        runs = next(filter(None, told), "") or langsmith.why_nobody()
+    if spans.in_use():
+        tracers = tuple(tracers)
+        spans.mark_own(tracers)
+        exported = spans.why_nobody(tracers)
+    return Unheard(runs, exported)
+
+
+@contextmanager
+def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
+    """Inside, nothing is sent to whom nobody would receive it from, which is noted."""
+    explanation.asked = True
+    with ExitStack() as inside:
+        for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
+            if why:
+                explanation.notes.append(why)
+                inside.enter_context(tracer.silenced())
+        yield

@@ -1,0 +1,100 @@
+"""What a report says, in words that every form shares. All of it is ours: no text from outside."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ..lattice import FAMILY_LIMIT, told
+from .amounts import duration, elapsed, money, rate, tokens
+from .report import ProgressReport
+
+WAITING = "waiting for a probe"
+
+_IN_ASCII = str.maketrans({"≈": "about", "≤": "at most", "·": "|", "…": "..."})
+
+
+class Tone(Enum):
+    """How a part is to be seen."""
+
+    PLAIN = "plain"
+    NOTABLE = "notable"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A few words that stay together."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The newest report of one call; ``number``: which of several that are shown together."""
+
+    report: ProgressReport
+    number: int | None = None
+
+    @property
+    def share(self) -> float:
+        """How much of what is known to be needed is done, from 0 to 1."""
+        return min(self.report.probes / max(self.report.needed, 1), 1.0)
+
+    def headline(self, *, short: bool = False) -> str:
+        """Probes done, of how many known to be needed, of how many there may come to be."""
+        report = self.report
+        named = "" if self.number is None else f"#{self.number}  "
+        bound = f" (≤ {_many(report.upper_bound)})" if report.needed < report.upper_bound else ""
+        if report.done and report.probes == report.needed:
+            return f"{named}{report.probes:,} probes{bound}"
+        so_far = " needed so far" if bound and not report.done else ""
+        unit = "" if short else f" probes{so_far}"
+        return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
+
+    def parts(self) -> tuple[Part, ...]:
+        """What else there is to say, the most wanted first; what is nothing is left out."""
+        report = self.report
+        said = (
+            _time(report),
+            _replays(report),
+            _counted(report.failures, "failed", Tone.BAD),
+            _counted(report.retries, "retry" if report.retries == 1 else "retries", Tone.NOTABLE),
+            _counted(report.stored, "from the store"),
+            Part(f"{tokens(report.tokens)} tokens") if report.tokens else None,
+            None if report.cost is None else Part(f"cost {money(report.cost)}"),
+        )
+        return tuple(part for part in said if part is not None)
+
+    def line(self) -> str:
+        """All of it on one line."""
+        return " · ".join((self.headline(), *(part.text for part in self.parts())))
+
+
+def in_ascii(text: str) -> str:
+    """The same, for whoever has no other characters."""
+    return text.translate(_IN_ASCII)
+
+
+def _many(subsets: int) -> str:
+    return f"{subsets:,}" if subsets <= 1 << FAMILY_LIMIT else told(subsets)
+
+
+def _time(report: ProgressReport) -> Part | None:
+    if report.done:
+        return Part(f"took {elapsed(report.seconds)}")
+    left = report.seconds_left
+    if left is None or report.needed <= report.probes:
+        return None
+    # What is not known to be needed yet is not in it, and is not to be promised.
+    until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} probes"
+    return Part(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
+
+
+def _replays(report: ProgressReport) -> Part:
+    counted = f"{report.replays:,} replay{'s' * (report.replays != 1)}"
+    pace = report.replays_per_second
+    return Part(f"{counted}, {rate(pace)}" if pace > 0 else counted)
+
+
+def _counted(count: int, what: str, tone: Tone = Tone.PLAIN) -> Part | None:
+    return Part(f"{count:,} {what}", tone) if count else None

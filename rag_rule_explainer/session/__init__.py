@@ -1,0 +1,1 @@
+"""One call of explain(): its baseline, its plan, its searches, and the explanation."""

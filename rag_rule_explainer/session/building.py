@@ -1,0 +1,268 @@
+"""Puts an explanation together from what the searches and the prober know. Costs no probe."""
+
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TypeAlias
+
+from ..explanation.explanation import Explanation
+from ..explanation.records import (
+    DOUBTED,
+    DROPPED,
+    JUDGED_TOGETHER,
+    Counts,
+    Finding,
+    MinerRecord,
+    ProbeRecord,
+    SourceRecord,
+    Spent,
+    joined,
+)
+from ..jsonable import as_json, encodable, json_object, recorded, recorded_judgement
+from ..lattice import Mask
+from ..predicates import negation_of
+from ..probing.budget import Budget, summed
+from ..probing.prices import TokensByModel, cost_of
+from ..probing.prober import Probe
+from ..probing.replaying import Baseline
+from ..rules import RuleKind
+from ..settings import Settings
+from ..sources import Source, SourceSet
+from ..verdicts import Verdict
+from ..version import __version__
+from .plan import MiningPlan
+from .search_report import SearchReport, with_relations
+from .tracked_search import MOST_PROBES, TrackedSearch
+
+CONSTANT = (
+    "the condition comes out the same whatever is retrieved, so no source decides about it: ask about "
+    "something else, or see whether the model goes by what it is shown at all"
+)
+ONE_SOURCE = (
+    "one source was retrieved, so rules can only say whether the answer depends on it: let the retriever "
+    "return more, such as by a larger k, to see which of several it depends on"
+)
+
+
+@dataclass(slots=True, repr=False)
+class ExplanationBuilder:
+    """What an session has come to."""
+
+    identity: str
+    question: str
+    sources: SourceSet
+    baseline: Baseline
+    settings: Settings
+    plan: MiningPlan
+    tracked_searches: tuple[TrackedSearch, ...]
+    budget: Budget
+    probed: int
+    stop_reason: str
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    _probes: dict[Mask, Probe] = field(init=False)
+
+    def __post_init__(self) -> None:
+        kept = (item for tracked in self.tracked_searches for item in tracked.probes.items())
+        self._probes = dict(islice(dict(kept).items(), MOST_PROBES))
+
+    def explanation(self) -> Explanation:
+        """All of it."""
+        baseline, settings = self.baseline, self.settings
+        looks = self.plan.sees_everything, self.plan.finds_all
+        accounts = tuple(
+            SearchReport(each, self.sources, settings.noise, *looks) for each in self.tracked_searches
+        )
+        rules = self._rules(accounts)
+        together = (JUDGED_TOGETHER,) if any(each.judged_together for each in accounts) else ()
+        # Made of checked parts: what is checked on reading would only be checked against itself.
+        return Explanation.model_construct(
+            id=self.identity,
+            question=encodable(self.question),
+            raw_input=as_json(baseline.input),
+            baseline=recorded(baseline.answer),
+            scope=baseline.scope,
+            sources=tuple(self._record(source) for source in self.sources),
+            ties=self.sources.ties,
+            held_out=tuple(self._record(source) for source in baseline.held_out),
+            predicates={report.kind: report.condition for report in accounts},
+            settings=json_object(settings.as_dict()),
+            miner=MinerRecord(name=self.plan.name, reason=self.plan.reason),
+            seed=settings.seed,
+            retention_rules=rules.get(RuleKind.RETENTION, ()),
+            omission_rules=rules.get(RuleKind.OMISSION, ()),
+            witnesses=tuple(witness for a in accounts for witness in a.witnesses()),
+            counterfactuals=tuple(change for a in accounts for change in a.counterfactuals()),
+            importance=tuple(index for a in accounts for index in a.importance()),
+            probes=tuple(self._probe_records()),
+            counts=self._counts(),
+            spent=self._spent(),
+            complete=all(report.resolved for report in accounts) and not self._may_have_missed(rules),
+            stop_reason=self._why_stopped(accounts) or self._may_have_missed(rules),
+            unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
+            warnings=(*map(encodable, self.warnings), *together),
+            notes=(
+                *baseline.notes,
+                *self.notes,
+                *self._tied(),
+                *self._why_no_rules(accounts),
+                *self._why_little(rules),
+                *self._remarks(),
+            ),
+            versions={
+                "rag-rule-explainer": __version__,
+                "python": platform.python_version(),
+                **baseline.versions,
+            },
+        )
+
+    def _record(self, source: Source) -> SourceRecord:
+        metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
+        return SourceRecord(source.id, encodable(source.text), metadata, pinned)
+
+    def _tied(self) -> Iterator[str]:
+        """Which sources are one unit, and how alike they are."""
+        for tie in self.sources.ties:
+            yield (
+                f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "
+                f"counted as one source. Any two of them share {tie.shared} of their word "
+                "shingles"
+            )
+        if self.settings.merge_duplicates and not self.sources.ties:
+            yield "no sources are near-duplicates, so none are tied"
+
+    def _rules(self, accounts: tuple[SearchReport, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
+        rules = {report.kind: report.findings() for report in accounts}
+        if not self._one_condition():
+            return rules
+        return {
+            report.kind: with_relations(
+                rules[report.kind], rules[other.kind], others_complete=other.resolved and other.finds_all
+            )
+            for report, other in zip(accounts, reversed(accounts), strict=True)
+        }
+
+    def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
+        """Why there may be more rules though the search has ended; empty where there are none."""
+        if any(tracked.doubt() for tracked in self.tracked_searches):
+            return DOUBTED
+        units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
+        named = [{each for rule in found for each in rule.sources} for found in rules.values() if found]
+        return DROPPED if self.plan.name == "grouped" and any(units - each for each in named) else ""
+
+    def _why_stopped(self, accounts: tuple[SearchReport, ...]) -> str:
+        stopped = (report.search.stop_reason for report in accounts)
+        unsettled = "" if all(report.settled for report in accounts) else self.stop_reason
+        return next((reason for reason in stopped if reason), unsettled)
+
+    def _one_condition(self) -> bool:
+        """True iff both kinds are mined for one and the same condition."""
+        predicates = {tracked.judging.predicate for tracked in self.tracked_searches}
+        return len(self.tracked_searches) > 1 and len(predicates) == 1
+
+    def _probe_records(self) -> Iterator[ProbeRecord]:
+        tracked_searches = [
+            (tracked.search.kind, tracked, tracked.probes) for tracked in self.tracked_searches
+        ]
+        record = _voted_record if self.settings.noise.votes else _record
+        for mask in sorted(self._probes, reverse=True):
+            yield record(
+                [(kind, each, probes[mask]) for kind, each, probes in tracked_searches if mask in probes]
+            )
+
+    def _spent(self) -> Spent:
+        budget = self.budget
+        return Spent(
+            replays=summed(budget.spent),
+            judge=summed(budget.judge_spent),
+            replays_cost=self._cost(budget.spent),
+            judge_cost=self._cost(budget.judge_spent),
+        )
+
+    def _cost(self, spent: TokensByModel) -> float | None:
+        return cost_of(spent, self.budget.prices)
+
+    def _remarks(self) -> Iterator[str]:
+        """What is to be said of answers, each once, with the number of probes it is said of."""
+        answers = (probe.reply.answer for probe in self._probes.values())
+        notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
+        for note, count in notes.items():
+            yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
+        limits = self.budget.limits
+        capped = limits.tokens is not None or limits.cost is not None
+        if capped and self.budget.replays and not self.budget.tokens:
+            yield "no model said what tokens it spent, so the limits on tokens and cost bounded nothing"
+        if self.probed > len(self._probes):
+            yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
+
+    def _why_no_rules(self, accounts: tuple[SearchReport, ...]) -> Iterator[str]:
+        """What stands against any rule of a kind: the condition fails where it holds most easily."""
+        for report in accounts if self.settings.noise.min_confidence == 1 else ():
+            search = report.tracked.search
+            easiest = search.kind.subset(search.lattice, search.lattice.full)
+            if search.verdicts.get(easiest) is Verdict.BREAKS:
+                where = "all sources" if easiest else "no sources"
+                opposite = negation_of(report.tracked.judging.predicate)
+                kind = search.kind.value
+                yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
+
+    def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
+        """What to do where rules can say little."""
+        if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
+            yield CONSTANT
+        elif len(self.sources) == 1:
+            yield ONE_SOURCE
+
+    def _counts(self) -> Counts:
+        budget = self.budget
+        return Counts(
+            probes=self.probed,
+            replays=budget.replays,
+            reused=budget.reused,
+            baseline=budget.baseline,
+            repeat_check=budget.repeat_check,
+            samples=budget.samples,
+            retries=budget.retries,
+            stored=budget.stored,
+            wasted=self._wasted(),
+            judge_requests=self.budget.judge_requests,
+        )
+
+    def _wasted(self) -> int:
+        """Guesses that no search needed: what one need not have known, the other may have asked. One
+        that was never probed, as a limit was reached, has wasted nothing."""
+        searches = [tracked.search for tracked in self.tracked_searches]
+        guessed = frozenset[Mask]().union(*(search.wasted - search.in_flight for search in searches))
+        return len(guessed.difference(*(search.verdicts for search in searches)))
+
+
+Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
+"""What the searches have seen of one arrangement."""
+
+
+def _record(seen: Seen) -> ProbeRecord:
+    _, _, first = seen[0]
+    answer, latency, cause, _ = first.reply
+    return ProbeRecord(
+        first.arrangement.ids,
+        () if answer is None else (recorded(answer),),
+        {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen},
+        latency=latency,
+        error="" if cause is None else encodable(first.reply.error),
+    )
+
+
+def _voted_record(seen: Seen) -> ProbeRecord:
+    ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
+    if not ballots:
+        return _record(seen)
+    # Whoever counted more samples has seen all that the other has.
+    replies = max((ballot.replies for ballot in ballots), key=len)
+    votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
+    return replace(
+        _record(seen),
+        answers=tuple([recorded(reply.answer) for reply in replies if reply.answer is not None]),
+        votes={kind: count for kind, count in votes.items() if count is not None},
+    )

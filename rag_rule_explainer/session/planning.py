@@ -1,0 +1,197 @@
+"""Which miner searches, and why."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import InvalidInput, TooManySources
+from ..lattice import FAMILY_LIMIT, Mask, told
+from ..mining import CONFIDENCE_LIMIT, Partition, Sampled
+from ..settings import Settings
+from ..sources import MOST_SOURCES, SourceSet
+from .plan import MiningPlan
+
+EXACT_UP_TO = 7
+"""Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
+AUTO_REPLAYS = 500
+"""The cap ``auto`` sets above that, where the user set none."""
+VOTED_REPLAYS = 2000
+"""The cap on a sampled search whose verdicts vary, where the user set none."""
+MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
+"""More than an exact search ever needs: every subset, the baseline and the repeat check."""
+
+
+def choose(settings: Settings, among: SourceSet) -> MiningPlan:
+    """The miner for these sources.
+
+    Raises TooManySources where the one asked for cannot finish, or no explanation could be read back;
+    InvalidInput for a key of their metadata that no source has.
+    """
+    _check_read_back(among)
+    limits, noise, pinned = settings.limits, settings.noise, len(among.pinned)
+    plan = MiningPlan(
+        "exact", _subsets(among), limits, noise.min_confidence, noise.samples, pinned=pinned
+    )
+    sources = among.lattice.size
+    if noise.min_confidence < 1:
+        return _with_a_share(plan, settings, sources)
+    if settings.batching is not None:
+        return _batched(plan, settings, settings.batching, among)
+    if settings.miner == "auto" and not settings.divides:
+        return _automatic(plan, settings, sources)
+    plan = replace(plan, reason=f"asked for; {plan.reason}")
+    if settings.sampling is not None:
+        return _sampled(plan, settings.sampling)
+    if settings.divides:
+        return _divided(plan, among, settings.granularity)
+    _check_finishes(sources)
+    return replace(plan, name=str(settings.miner))
+
+
+def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> MiningPlan:
+    """How one rule over these sources is tried: on all its subsets, or on random ones.
+
+    Raises TooManySources where all were asked for and are too many, or no explanation could be read back,
+    InvalidInput for a minimum confidence.
+    """
+    _check_read_back(among)
+    limits, samples = settings.limits, settings.noise.samples
+    if settings.noise.min_confidence < 1:
+        raise InvalidInput(
+            "verify stops at the first subset that breaks the rule, so there is no share of them to hold "
+            "against noise.min_confidence; leave that out"
+        )
+    sources, pinned = among.lattice.size, len(among.pinned)
+    others = sources - antecedent.bit_count()
+    tried = f"the rule speaks about {_counted(1 << others)}"
+    plan = MiningPlan("verify", tried, limits, samples=samples, pinned=pinned, antecedent=antecedent)
+    if settings.miner in {"exact", "exhaustive"}:
+        if others > FAMILY_LIMIT:
+            raise TooManySources(
+                f"{tried}; all of them are tried up to {told(1 << FAMILY_LIMIT)}. Say miner='sampled', "
+                "which tries random ones"
+            )
+        return replace(plan, reason=f"asked for; {tried}")
+    sampled = settings.sampling or Sampled()
+    drawn = sampled.draws(sampled.error(0))
+    cap = AUTO_REPLAYS if limits.replays is None else limits.replays
+    fits = settings.sampling is None and others <= FAMILY_LIMIT and plan.everything(sources) <= cap
+    if fits or 1 << others <= drawn:
+        return replace(plan, reason=f"{tried}, all of which are tried")
+    return replace(plan, reason=f"{tried}, of which {drawn} are drawn at random", sampled=sampled)
+
+
+def _automatic(plan: MiningPlan, settings: Settings, sources: int) -> MiningPlan:
+    """Exact where that is cheap or fits in the user's own cap, else sampled."""
+    if sources <= EXACT_UP_TO:
+        return plan
+    cap, reason = plan.limits.replays, plan.reason
+    if cap is not None and sources <= FAMILY_LIMIT and plan.everything(sources) <= cap:
+        return replace(plan, reason=f"{reason}, which limits.replays={cap} allows for")
+    if cap is None:
+        plan = replace(plan, limits=replace(plan.limits, replays=AUTO_REPLAYS))
+        capped = f"capped at {AUTO_REPLAYS} replays"
+    else:
+        capped = f"capped at {cap} replays as limits.replays says"
+    pace = f"{capped}, {settings.concurrency} at a time"
+    if not settings.minimal:
+        _check_finishes(sources)
+        return replace(plan, reason=f"minimal=False; {reason}, {pace}; miner='exact' lifts the cap")
+    exact = "; miner='exact' proves rules" if sources <= FAMILY_LIMIT else ""
+    return _sampled(replace(plan, reason=f"{reason}, {pace}{exact}"), Sampled())
+
+
+def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningPlan:
+    """Groups are what these keys make of the sources to begin with."""
+    partitions = tuple(map(among.partition, keys))
+    groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
+    reason = f"{plan.reason}; groups: {groups}" if groups else plan.reason
+    return _capped(replace(plan, name="grouped", partitions=partitions, reason=reason))
+
+
+def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: SourceSet) -> MiningPlan:
+    """Batches of the sources, each mined exactly and by itself."""
+    batches = among.batches(partition.by)
+    largest = max(batch.bit_count() for batch in batches)
+    by = f" by {partition.by}" if isinstance(partition.by, str) else ""
+    if largest > FAMILY_LIMIT:
+        raise TooManySources(
+            f"a batch{by} has {largest} sources, and each is mined exactly, which takes at most "
+            f"{FAMILY_LIMIT} of them; give partition= a number of sources"
+        )
+    if len(batches) == 1:
+        return replace(plan, reason=f"asked for; all sources are one batch{by}; {plan.reason}")
+    held = {kind: partition.held(kind) for kind in settings.kinds}
+    ways = " and ".join(
+        f"{'left out' if others == 'omitted' else others} for {kind.value} rules"
+        for kind, others in held.items()
+    )
+    ways_of_holding = len(set(held.values()))
+    batched = replace(
+        plan, name="partitioned", partition=partition, batches=batches, ways=ways_of_holding
+    )
+    reason = (
+        f"asked for; {_sources(among)} in {len(batches)} batches{by} of at most {largest}, the others "
+        f"{ways}: at most {told(batched.subsets(among.lattice.size))} probes"
+    )
+    return _capped(replace(batched, reason=reason))
+
+
+def _sampled(plan: MiningPlan, sampled: Sampled) -> MiningPlan:
+    return _capped(replace(plan, name="sampled", sampled=sampled))
+
+
+def _capped(plan: MiningPlan) -> MiningPlan:
+    if plan.samples == 1 or plan.limits.replays is not None:
+        return plan
+    # One wrong verdict that is never noticed may make any number of candidates.
+    reason = f"{plan.reason}, capped at {VOTED_REPLAYS} replays as verdicts may vary"
+    return replace(plan, reason=reason, limits=replace(plan.limits, replays=VOTED_REPLAYS))
+
+
+def _with_a_share(plan: MiningPlan, settings: Settings, sources: int) -> MiningPlan:
+    if sources > CONFIDENCE_LIMIT:
+        raise TooManySources(
+            f"rules with a minimum confidence need a verdict on every subset, which is for at most "
+            f"{CONFIDENCE_LIMIT} sources, and these are {sources}. Retrieve fewer (a smaller top-k), or "
+            "leave min_confidence out"
+        )
+    reason = f"min_confidence={plan.share:g}; {plan.reason}"
+    plan = replace(plan, name="confidence", reason=reason)
+    if settings.miner != "auto":
+        return replace(plan, reason=f"asked for; {reason}")
+    if sources <= EXACT_UP_TO or plan.limits.replays is not None:
+        return plan
+    capped = f"{reason}, capped at {AUTO_REPLAYS} replays; miner='exact' lifts the cap"
+    return replace(plan, reason=capped, limits=replace(plan.limits, replays=AUTO_REPLAYS))
+
+
+def _check_read_back(among: SourceSet) -> None:
+    if len(among) > MOST_SOURCES:
+        raise TooManySources(
+            f"{len(among):,} sources are more than the {MOST_SOURCES:,} of which an explanation "
+            "can be read back; retrieve fewer (a smaller top-k)"
+        )
+
+
+def _check_finishes(sources: int) -> None:
+    if sources > FAMILY_LIMIT:
+        raise TooManySources(
+            f"{sources} sources have {told(1 << sources)} subsets; an exact search takes at most "
+            f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, or "
+            "miner='grouped', which divides groups of them; retrieve fewer (a smaller top-k), or pass "
+            "just the ones you suspect"
+        )
+
+
+def _subsets(among: SourceSet) -> str:
+    return f"{_sources(among)}, at most {told(1 << among.lattice.size)} probes"
+
+
+def _sources(among: SourceSet) -> str:
+    units, sources = among.lattice.size, len(among) - len(among.pinned)
+    as_units = f", with near-duplicates tied {units}" if units < sources else ""
+    return f"{sources} source{'s' * (sources != 1)}{as_units}"
+
+
+def _counted(subsets: int) -> str:
+    return f"{told(subsets)} subset{'s' * (subsets != 1)}"

@@ -1,0 +1,267 @@
+"""From a search, which speaks of masks, to records, which speak of sources. Costs no probe."""
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from ..explanation.records import (
+    TOGETHER,
+    Counterfactual,
+    Finding,
+    Importance,
+    Relation,
+    Unresolved,
+    Witness,
+)
+from ..jsonable import encodable
+from ..lattice import Mask, maximal, minimal
+from ..mining import Evidence, RuleSearch
+from ..mining.importance import powers
+from ..probing.noise import Noise
+from ..rules import Claim, ClaimStatus, RuleKind
+from ..sources import Arrangement, SourceSet
+from ..verdicts import Verdict
+from .tracked_search import TrackedSearch
+
+_MOST_BREAKING = 100
+"""Subsets that a rule with less than full confidence lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """What one search has to say about its sources.
+
+    ``noise``: under which its verdicts were come by. ``exact``: its miner looks at every subset that
+    matters; ``finds_all``: of one that has ended, the rules are all there are. ``condition``: its
+    predicate as text. ``settled``: its rules were put to the vote, where they are to be. ``resolved``: so
+    they were, the search ran to its end, and every verdict it needed is known.
+    """
+
+    tracked: TrackedSearch
+    sources: SourceSet
+    noise: Noise
+    exact: bool
+    finds_all: bool
+    search: RuleSearch = field(init=False)
+    condition: str = field(init=False)
+    evidence: Evidence = field(init=False)
+    resolved: bool = field(init=False)
+    settled: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        search = self.tracked.search
+        object.__setattr__(self, "search", search)
+        object.__setattr__(self, "condition", encodable(str(self.tracked.judging.predicate)))
+        object.__setattr__(self, "evidence", search.evidence())
+        settled = not self.noise.votes or all(map(self._is_voted, search.claims))
+        object.__setattr__(self, "settled", settled)
+        object.__setattr__(self, "resolved", search.finished and settled and not search.unresolved)
+
+    @property
+    def kind(self) -> RuleKind:
+        """The kind of rule that was searched for."""
+        return self.search.kind
+
+    def findings(self) -> tuple[Finding, ...]:
+        """The search's claims with their evidence, smallest first."""
+        claims = self.search.claims
+        rules = self.rules(claims)
+        return tuple(self.finding(claim, rules) for claim in claims)
+
+    def rules(self, claims: Iterable[Claim]) -> frozenset[Mask]:
+        """The antecedents that are known to make rules: what is unverified may turn out to be none."""
+        return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
+
+    def finding(self, claim: Claim, rules: Set[Mask]) -> Finding:
+        """One claim with its evidence; ``rules``: the antecedents of all that are known to be rules."""
+        evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
+        speaks_of = claim.hangs_on[0]
+        return Finding(
+            kind=self.kind,
+            sources=self.sources.ids_of(claim.antecedent),
+            condition=self.condition,
+            claim=self._status(claim),
+            observed=evidence.observed(speaks_of),
+            broken=evidence.broken(speaks_of),
+            applicable=evidence.applicable(speaks_of),
+            draws=claim.draws,
+            sampling=self._sampling(claim),
+            minimal=self._is_minimal(claim.antecedent, rules),
+            breaking=self._breaking(claim),
+            kept=self.sources.ids_of(claim.kept),
+            with_others=bool(claim.tried),
+            tied=tied,
+            tied_beside=len(self.sources.ties) - len(tied),
+        )
+
+    @property
+    def judged_together(self) -> bool:
+        """True where a verdict of this search was made by a judge who saw several answers at once."""
+        return self.tracked.judging.rests_on_batches
+
+    def _status(self, claim: Claim) -> ClaimStatus:
+        if self._is_share(claim):
+            return "confident"
+        if self.tracked.doubt() or self.judged_together:
+            # Where a judge saw several answers at once, one of them can have had a say about the others.
+            return "unverified"
+        status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
+        if not self.noise.votes:
+            return status
+        if not self._is_voted(claim):
+            return "unverified"
+        return "voted" if status == "proved" else status
+
+    def _is_share(self, claim: Claim) -> bool:
+        held = self.evidence.observed(claim.antecedent)
+        return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
+
+    def _is_voted(self, claim: Claim) -> bool:
+        return all(self._subset(own) in self.tracked.ballots for own in claim.hangs_on)
+
+    def _sampling(self, claim: Claim) -> str:
+        doubt = self.tracked.doubt().partition(":")[0]
+        together = TOGETHER if self.judged_together else ""
+        return "; ".join(filter(None, [doubt, self._tried(claim), together]))
+
+    def _tried(self, claim: Claim) -> str:
+        if not self.noise.votes:
+            return claim.sampling
+        if not (self._is_share(claim) or self._is_voted(claim)):
+            return "it was asked about once, and not put to the vote"
+        return f"{claim.sampling}; {self.noise.wording}" if claim.sampling else self.noise.wording
+
+    def _breaking(self, claim: Claim) -> tuple[tuple[str, ...], ...]:
+        if not self._is_share(claim):
+            return ()
+        broken = self.evidence.breaking(claim.antecedent)
+        return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
+
+    def border(self) -> tuple[Mask, ...]:
+        """The largest antecedents seen broken, largest first: of a finished exact search, exactly B."""
+        lattice = self.search.lattice
+        flip = self.kind.flip(lattice)
+        broken = (
+            mask ^ flip for mask, verdict in self.search.verdicts.items() if verdict is Verdict.BREAKS
+        )
+        return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
+
+    def witnesses(self) -> tuple[Witness, ...]:
+        """For each of the largest non-rules, the probe that breaks it; none where breaking is put up
+        with."""
+        if self.noise.min_confidence < 1:
+            return ()
+        return tuple(
+            Witness(
+                kind=self.kind,
+                sources=self.sources.ids_of(antecedent),
+                kept=self._kept(self._subset(antecedent)),
+                answer=self._answer(antecedent),
+            )
+            for antecedent in self.border()
+        )
+
+    def counterfactuals(self) -> tuple[Counterfactual, ...]:
+        """The minimal removals from all sources, or additions to none, that flip the outcome.
+
+        A search whose condition does not hold to begin with has nothing to flip.
+        """
+        lattice = self.search.lattice
+        changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
+        return tuple(
+            Counterfactual(
+                kind=self.kind,
+                change="removal" if self.kind is RuleKind.RETENTION else "addition",
+                sources=self.sources.ids_of(change),
+                answer=self._answer(antecedent),
+                tied=self.sources.tied_in(change),
+            )
+            for change, antecedent in changes
+            if change and self._is_smallest_change(antecedent)
+        )
+
+    def importance(self) -> tuple[Importance, ...]:
+        """The indices of every unit; none where the search may have left any rule out."""
+        lattice = self.search.lattice
+        # The game is monotone only where rules hold on all of their subsets.
+        if not (self.resolved and self.finds_all) or self.noise.min_confidence < 1:
+            return ()
+        rules = minimal(claim.antecedent for claim in self.search.claims)
+        return tuple(
+            Importance(
+                kind=self.kind,
+                source=unit[0].id,
+                banzhaf=float(power.banzhaf),
+                shapley=float(power.shapley),
+                error=power.error,
+                tied=tuple(source.id for source in unit[1:]),
+            )
+            for unit, power in zip(self.sources.units, powers(lattice, rules), strict=True)
+        )
+
+    def unresolved(self) -> tuple[Unresolved, ...]:
+        """The subsets that were needed and have no verdict, in counting order."""
+        return tuple(
+            Unresolved(
+                kind=self.kind,
+                kept=self._kept(mask),
+                reason=encodable(self._why_unknown(mask)),
+            )
+            for mask in self.search.unresolved
+        )
+
+    def _kept(self, mask: Mask) -> tuple[str, ...]:
+        return Arrangement.of(self.sources, mask).ids
+
+    def _subset(self, antecedent: Mask) -> Mask:
+        return self.kind.subset(self.search.lattice, antecedent)
+
+    def _answer(self, antecedent: Mask) -> str | None:
+        probe = self.tracked.get(self._subset(antecedent))
+        answer = probe.reply.answer if probe else None
+        return encodable(answer.text) if answer else None
+
+    def _why_unknown(self, mask: Mask) -> str:
+        probe = self.tracked.get(mask)
+        return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
+
+    def _is_minimal(self, antecedent: Mask, rules: Set[Mask]) -> bool | None:
+        """None where some smaller antecedent is neither a rule nor seen broken."""
+        if self.noise.min_confidence < 1:
+            # One with two sources fewer may be a rule where none with one fewer is.
+            if any(other != antecedent and other & antecedent == other for other in rules):
+                return False
+            return True if self.resolved else None
+        smaller = tuple(self.search.lattice.one_fewer(antecedent))
+        if any(child in rules for child in smaller):
+            return False
+        return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
+
+    def _is_smallest_change(self, antecedent: Mask) -> bool:
+        """A resolved exact search has seen every smaller change hold; else count."""
+        evidence = self.evidence
+        return (self.resolved and self.exact and self.noise.min_confidence == 1) or all(
+            evidence.observed(wider) == evidence.applicable(wider)
+            for wider in self.search.lattice.one_more(antecedent)
+        )
+
+
+def with_relations(
+    findings: Sequence[Finding], others: Sequence[Finding], *, others_complete: bool
+) -> tuple[Finding, ...]:
+    """Returns the findings, marked absolute where their sources make a rule of the other kind as well.
+
+    That rule need not be minimal: what contains a rule is one. Without a complete other side only
+    *absolute* can be said.
+    """
+    implicated = [set(finding.sources) for finding in others]
+
+    def relation(finding: Finding) -> Relation | None:
+        if any(rule <= set(finding.sources) for rule in implicated):
+            return "absolute"
+        return "relative" if others_complete else None
+
+    return tuple(replace(f, relation=relation(f)) for f in findings)
+
+
+def _largest_first(antecedent: Mask) -> tuple[int, int]:
+    return -antecedent.bit_count(), -antecedent

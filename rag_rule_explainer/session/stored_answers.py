@@ -1,0 +1,68 @@
+"""Answers that the store has already, before a judge that has not seen them and may see them together."""
+
+from collections.abc import Hashable, Sequence
+from functools import partial
+
+from ..duplicates import by_source, splits
+from ..probing import threads
+from ..probing.judge_barrier import together
+from ..probing.judge_requests import JudgeBatcher
+from ..probing.judging import Judging
+from ..probing.prober import Prober
+from ..sources import Arrangement, SourceSet
+from ..verdicts import Case
+
+
+async def rejudged(
+    prober: Prober, batcher: JudgeBatcher, judgings: Sequence[Judging], sources: SourceSet, question: str
+) -> None:
+    """Judges the stored answers on these sources, and the baseline's, for predicates with a judge who
+    takes several at once.
+
+    One who takes each by itself is left to the search, which asks about what it needs alone: beforehand
+    there is nothing to save. ``question``: what the answers are stored under. Nothing is asked twice, so
+    a search that follows finds what it needs. Raises LimitReached, and errors of this package.
+    """
+    judged = [judging for judging in judgings if judging.may_batch]
+    if not judged or batcher.store is None:
+        return
+    by_id, tied = {source.id: source for source in sources}, by_source(sources.ties)
+    places = {source.id: place for place, source in enumerate(sources)}
+
+    def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
+        known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
+        # Answers to a part of what is tied are those of another search.
+        known = known and not splits(tied, ids)
+        in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
+        return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
+
+    def key_of(ids: tuple[str, ...]) -> Hashable | None:
+        arrangement = arrangement_of(ids)
+        return None if arrangement is None else arrangement.key
+
+    stored = await threads.shared().run(batcher.store.stored_answers, question, key_of)
+    full = Arrangement.of(sources, sources.lattice.full)
+    cases = [prober.case(full, prober.baseline)]
+    for ids, answer in stored:
+        arrangement = arrangement_of(ids)
+        if arrangement is not None:
+            cases.append(prober.case(arrangement, answer))
+    if not stored:
+        return
+    await together(
+        (partial(judging.prepare, case) for judging in judged for case in _distinct(judging, cases)),
+        needed=False,
+    )
+
+
+def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
+    """One case for each memo key; those that are never remembered are left to the search."""
+    keyed: dict[Hashable, Case] = {}
+    for case in cases:
+        try:
+            key = judging.base.memo_key(case)
+        except Exception:  # noqa: S112 -- the search says what is wrong
+            continue
+        if key is not None:
+            keyed.setdefault(key, case)
+    return list(keyed.values())

@@ -1,0 +1,82 @@
+"""A search together with the probes behind it, and what votes have come to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ..explanation.records import Votes
+from ..lattice import Mask
+from ..mining import RuleSearch
+from ..probing.judging import Judging
+from ..probing.prober import Probe
+from ..verdicts import Verdict
+
+MOST_PROBES = 4096
+"""How many an explanation keeps: all subsets of 12 sources."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackedSearch:
+    """One search, how its predicate is judged, and its probes by mask, ``MOST_PROBES`` of them.
+
+    Those that break or are unknown are kept before those that hold, which say the least. ``ballots``:
+    what votes have come to, by mask, for the base predicate; all tracked_searches of one base share them.
+    ``doubt``: says why no verdict can be relied on, in words for a reader; nothing where they can be.
+    """
+
+    search: RuleSearch
+    judging: Judging
+    ballots: dict[Mask, Verdict] = field(default_factory=dict[Mask, Verdict])
+    doubt: Callable[[], str] = str
+    _telling: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
+    _holding: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
+
+    def keep(self, mask: Mask, probe: Probe) -> None:
+        """Keeps a probe, as long as there is room for it."""
+        if probe.ballot is not None:
+            self.ballots[mask] = probe.ballot.outcome.verdict
+            # It was asked about once, and may have said something else.
+            self._telling.pop(mask, None)
+            self._holding.pop(mask, None)
+        holds = probe.judgement.verdict is Verdict.HOLDS
+        if len(self._telling) + len(self._holding) >= MOST_PROBES:
+            if holds or not self._holding:
+                return
+            self._holding.popitem()
+        (self._holding if holds else self._telling)[mask] = probe
+
+    def get(self, mask: Mask) -> Probe | None:
+        """The probe of a mask, where it was made and kept."""
+        return self._telling.get(mask) or self._holding.get(mask)
+
+    def overrule(self, mask: Mask, probe: Probe) -> None:
+        """Takes in a vote that another search of the same base has had on a subset probed here too."""
+        if probe.ballot is not None and self.get(mask) is not None:
+            judgement = self.judging.turned(probe.ballot.outcome)
+            self.keep(mask, probe._replace(judgement=judgement))
+
+    def standing(self) -> dict[Mask, Verdict] | None:
+        """The verdicts as the votes have it; None where these confirmed them all."""
+        verdicts = self.search.verdicts
+        voted = {
+            mask: ~verdict if self.judging.is_negation else verdict
+            for mask, verdict in self.ballots.items()
+            if mask in verdicts
+        }
+        overruled = any(verdicts[mask] is not verdict for mask, verdict in voted.items())
+        return {**verdicts, **voted} if overruled else None
+
+    def with_search(self, search: RuleSearch) -> "TrackedSearch":
+        """Another search in its place; all that is known stays."""
+        return replace(self, search=search)
+
+    def votes(self, probe: Probe) -> Votes | None:
+        """For and against the condition; None where there was no vote."""
+        if probe.ballot is None:
+            return None
+        holds, breaks = probe.ballot.holds, probe.ballot.breaks
+        return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
+
+    @property
+    def probes(self) -> dict[Mask, Probe]:
+        """Those that are kept; first those that say the most."""
+        return {**self._telling, **self._holding}

@@ -1,0 +1,242 @@
+"""Which answers are being made, and who in this process waits for them: each is made by one only.
+
+Belongs to the writer's thread; knows no database.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from ..errors import StoreFailed
+from .memory_claims import Grants
+from .requests import Put, Recall, Release, Remember, Stop, Take, Told, Wanted
+from .rows import Key, Wish
+
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+_RENEWALS = 3
+"""Times within a lease that it is renewed."""
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """An answer that somebody makes: of this process where it is ``held``, else of another one."""
+
+    first: Wish
+    waiting: list[Take]
+    held: bool = False
+    pause: float = _SHORTEST_PAUSE
+    due: float = 0.0  # until it was looked at for the first time
+
+    @property
+    def key(self) -> Key:
+        """What it is to be the answer to."""
+        return self.first.key
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one transaction has to do, and who is told something without it.
+
+    ``openings``: questions, by digest, of which the keys of all rows are to be read.
+    """
+
+    puts: list[Put] = field(default_factory=list[Put])
+    released: list[Key] = field(default_factory=list[Key])
+    wanted: list[Flight] = field(default_factory=list[Flight])
+    renewed: list[Flight] = field(default_factory=list[Flight])
+    recalls: list[Recall] = field(default_factory=list[Recall])
+    remembers: list[Remember] = field(default_factory=list[Remember])
+    openings: set[str] = field(default_factory=set[str])
+    told: list[Told] = field(default_factory=list[Told])
+
+    @property
+    def needs_database(self) -> bool:
+        """False where there is nothing to read or to write."""
+        return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
+
+    @property
+    def needs_more_than_puts_and_claims(self) -> bool:
+        """True where there is something else to read or to write."""
+        return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
+
+
+@dataclass(slots=True)
+class Landed:
+    """What a committed transaction found.
+
+    ``standing``: the rows of answers that were there before one was put. ``taken``: by key, the row of
+    an answer, StoreFailed where it cannot be read, or None where another process makes it; the keys that
+    are wanted and not in it are now this process's. ``recalled``: judgements by memo. ``opened``: keys of
+    rows by question.
+    """
+
+    standing: Mapping[Key, object] = field(default_factory=dict[Key, object])
+    taken: Mapping[Key, object] = field(default_factory=dict[Key, object])
+    recalled: Mapping[str, object] = field(default_factory=dict[str, object])
+    opened: Mapping[str, list[Key]] = field(default_factory=dict[str, list[Key]])
+
+
+class Flights:
+    """The flights of one store in this process."""
+
+    def __init__(self, grants: Grants) -> None:
+        self._grants = grants
+        self._by_key: dict[Key, Flight] = {}
+        self.alone = False
+        """True while nobody else may have the database open."""
+        self.due = inf
+        """When one of them is to be renewed or looked at again, by the clock of the writer."""
+
+    @property
+    def are_over(self) -> bool:
+        """True iff nothing is being made."""
+        return not self._by_key and not self._grants
+
+    def board(self, wanted: Iterable[Wanted], now: float) -> Batch:
+        """Sorts what is wanted: what needs the database, and what waits for a flight on its way."""
+        batch = Batch()
+        for each in wanted:
+            match each:
+                case Put():
+                    batch.puts.append(each)
+                case Take():
+                    self._take(each, batch)
+                case Recall():
+                    batch.recalls.append(each)
+                case Remember():
+                    batch.remembers.append(each)
+                case Release():
+                    self._release(each.key, batch)
+                case Stop():
+                    self._stop(batch)
+        if now >= self.due:
+            self._look_around(batch, now)
+        return batch
+
+    def landed(self, batch: Batch, found: Landed, now: float) -> list[Key]:
+        """Ends the flights whose answers are committed. The keys of claims that nobody waits for."""
+        for put in batch.puts:
+            key = put.wish.key
+            row = found.standing.get(key)
+            batch.told.append((put, row))
+            self._end(key, (put.answer, put.latency) if row is None else row, batch)
+        unwanted: list[Key] = []
+        for flight in batch.wanted:
+            if flight.key not in found.taken:
+                if not self._grant(flight, batch):
+                    unwanted.append(flight.key)
+                self._wake_at(flight, now + flight.first.lease / _RENEWALS)
+            elif (row := found.taken[flight.key]) is not None:
+                self._end(flight.key, row, batch)
+            else:
+                self._wake_at(flight, now + flight.pause)
+                flight.pause = min(1.5 * flight.pause, _LONGEST_PAUSE)
+        for flight in batch.renewed:
+            self._wake_at(flight, now + flight.first.lease / _RENEWALS)
+        batch.told += [(recall, found.recalled.get(recall.memo)) for recall in batch.recalls]
+        batch.told += [(remember, None) for remember in batch.remembers]
+        if self.alone:
+            for question, keys in found.opened.items():
+                self._grants.open(question, [*keys, *self._by_key])
+        return unwanted
+
+    def openings(self, batch: Batch) -> set[str]:
+        """The questions, by digest, of which it is worth knowing the keys of all rows."""
+        questions = (
+            {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
+        )
+        return {question for question in questions if self._grants.is_new(question)}
+
+    def closed(self) -> list[Wish]:
+        """From now on every claim is granted through the database; those that were not, so far."""
+        self.alone = False
+        return self._grants.close()
+
+    def claimed(self, wishes: Iterable[Wish], now: float) -> None:
+        """Says that these, which were granted without the database, have their claims there now."""
+        for wish in wishes:
+            flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
+            self._wake_at(flight, now + wish.lease / _RENEWALS)
+            self._grants.end(wish.key)
+
+    def failed(self, batch: Batch, error: StoreFailed, now: float) -> None:
+        """Ends the flights of a transaction that came to nothing; everybody in it is told."""
+        for put in batch.puts:
+            batch.told.append((put, _again(error)))
+            self._end(put.wish.key, error, batch)
+        for flight in batch.wanted:
+            self._end(flight.key, error, batch)
+        for flight in batch.renewed:
+            self._wake_at(flight, now + flight.first.lease / _RENEWALS)
+        batch.told += [(ticket, _again(error)) for ticket in (*batch.recalls, *batch.remembers)]
+
+    def _take(self, take: Take, batch: Batch) -> None:
+        wish = take.wish
+        flight = self._by_key.get(wish.key)
+        if flight is not None:
+            flight.waiting.append(take)
+        elif (granted := self._grants.granted(wish.key)) is not None:
+            # There is no claim that would have to be renewed.
+            self._by_key[wish.key] = Flight(granted, [take], held=True, due=inf)
+        else:
+            flight = self._by_key[wish.key] = Flight(wish, [take])
+            batch.wanted.append(flight)
+
+    def _release(self, key: Key, batch: Batch) -> None:
+        flight = self._by_key.get(key)
+        if flight is None:
+            self._grants.end(key)
+        # The row stays as it is where somebody else of this process makes the answer now.
+        elif flight.held and not self._grant(flight, batch):
+            del self._by_key[key]
+            if not self._grants.end(key):
+                batch.released.append(key)
+
+    def _stop(self, batch: Batch) -> None:
+        for flight in list(self._by_key.values()):
+            if flight not in batch.wanted:
+                if flight.held and not self._grants.end(flight.key):
+                    batch.released.append(flight.key)
+                self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
+
+    def _grant(self, flight: Flight, batch: Batch) -> bool:
+        """Gives the claim to who has waited longest; False where nobody waits any more."""
+        flight.held = True
+        while flight.waiting:
+            take = flight.waiting.pop(0)
+            if not take.future.cancelled():
+                batch.told.append((take, None))
+                return True
+        return False
+
+    def _end(self, key: Key, outcome: object, batch: Batch) -> None:
+        self._grants.end(key)
+        flight = self._by_key.pop(key, None)
+        if flight is not None:
+            batch.told += [(take, _again(outcome)) for take in flight.waiting]
+            flight.waiting.clear()
+
+    def _look_around(self, batch: Batch, now: float) -> None:
+        self.due = inf
+        for key, flight in list(self._by_key.items()):
+            if flight.due > now:
+                self._wake_at(flight, flight.due)
+            elif flight.held:
+                batch.renewed.append(flight)
+            elif all(take.future.cancelled() for take in flight.waiting):
+                del self._by_key[key]
+            elif flight.due:
+                batch.wanted.append(flight)
+
+    def _wake_at(self, flight: Flight, due: float) -> None:
+        flight.due = due
+        self.due = min(self.due, due)
+
+
+def _again(outcome: object) -> object:
+    # One exception raised in several places would collect the traces of them all.
+    if not isinstance(outcome, StoreFailed):
+        return outcome
+    copy = StoreFailed(*outcome.args)
+    copy.__cause__ = outcome.__cause__
+    return copy

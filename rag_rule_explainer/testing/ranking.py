@@ -1,0 +1,39 @@
+"""Which of many texts a question would retrieve, by BM25. Needs the extra ``bm25``."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from ..errors import InvalidInput, MissingExtra
+
+
+def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
+    """The places of the ``count`` texts that match best, best first; fewer where fewer share a word.
+
+    Raises InvalidInput for a count below 1, MissingExtra without the library.
+    """
+    if count < 1:
+        raise InvalidInput(f"the number of texts to retrieve is {count}; give at least 1")
+    try:
+        # Late: it is optional, and brings NumPy.
+        bm25s: Any = sys.modules.get("bm25s") or _imported()
+    except ImportError as error:
+        raise MissingExtra.naming("bm25", "retrieving by BM25") from error
+    tokens = bm25s.tokenize([*texts, question], stopwords="en", show_progress=False, return_ids=False)
+    *documents, query = tokens
+    if not any(documents) or not query:
+        return []
+    index = bm25s.BM25()
+    index.index(documents, show_progress=False)
+    scores = index.get_scores(query)
+    by_score = sorted(range(len(texts)), key=lambda place: (-float(scores[place]), place))
+    return [place for place in by_score[:count] if float(scores[place]) > 0]
+
+
+def _imported() -> Any:  # by name: it ships no types
+    with warnings.catch_warnings():
+        # In a notebook without ipywidgets, it warns of progress bars that are not asked for here.
+        warnings.filterwarnings("ignore", "IProgress not found")
+        return import_module("bm25s")

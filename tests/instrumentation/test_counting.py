@@ -1,0 +1,91 @@
+"""Numbers and flags that every run changes: harmless unless code goes by them."""
+
+from collections.abc import Callable
+
+import pytest
+
+from rag_rule_explainer.instrumentation.shared_state.counting import deciding
+from rag_rule_explainer.instrumentation.shared_state.holdings import Holdings
+
+
+class Service:
+    def __init__(self) -> None:
+        self.number = 0
+        self.limit = 1000
+        self.seen: dict[str, int] = {}
+
+    def only_counts(self) -> None:
+        self.number += 1
+
+    def counts_in_full(self) -> None:
+        self.number = self.number + 1
+
+    def counts_by_key(self) -> None:
+        self.seen["x"] = self.seen.get("x", 0) + 1
+
+    def fails_beyond(self) -> None:
+        self.number += 1
+        if self.number > self.limit:
+            raise RuntimeError
+
+    def tells(self) -> str:
+        self.number += 1
+        return f"run {self.number}"
+
+    def goes_by(self) -> str:
+        self.number += 1
+        return "odd" if self.number % 2 else "even"
+
+    def goes_by_inside_a_text(self) -> str:
+        self.number += 1
+        return f"{'odd' if self.number % 2 else 'even'}"
+
+
+class Reported(Service):
+    @property
+    def share(self) -> float:
+        return self.number / self.limit
+
+
+def counted(run: Callable[[], object]) -> str:
+    run()
+    before = Holdings(run)
+    run()
+    found = deciding(before, Holdings(run), lambda _: False)
+    return "" if found is None else found.place
+
+
+# Each in a class of its own: any code of a class may be what a run calls.
+def alone(name: str, base: type[Service] = Service) -> Callable[[], object]:
+    made = type("Alone", (), {name: vars(Service)[name], "__module__": __name__})()
+    vars(made).update(vars(Service()))
+    if base is Reported:
+        type(made).share = Reported.share  # type: ignore[attr-defined]
+    return getattr(made, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["only_counts", "counts_in_full", "counts_by_key", "fails_beyond", "tells"]
+)
+def test_what_is_only_counted_or_told_is_harmless(name: str) -> None:
+    assert not counted(alone(name))
+
+
+@pytest.mark.parametrize("name", ["goes_by", "goes_by_inside_a_text"])
+def test_what_code_goes_by_is_told(name: str) -> None:
+    assert counted(alone(name)) == "Alone.number"
+
+
+def test_what_only_statistics_read_is_harmless() -> None:
+    assert not counted(alone("only_counts", Reported))
+
+
+def test_a_closures_number_is_told() -> None:
+    turn = 0
+
+    def run() -> bool:
+        nonlocal turn
+        turn += 1
+        return turn > 3
+
+    assert counted(run) == "run.turn"

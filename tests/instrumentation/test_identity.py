@@ -1,0 +1,57 @@
+"""Which retrieved text is which source."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
+
+UUID = "7b1f6a70-3f0b-4d5c-9e0a-0c1d2e3f4a5b"
+texts = st.text("abc \ud800", max_size=4)
+retrieved = st.builds(
+    Retrieved,
+    texts,
+    st.none() | st.sampled_from(["", " ", "x", "y", UUID, "\ud800"]),
+    st.dictionaries(
+        st.sampled_from(["source", "title", "score", "k"]), st.none() | texts | st.floats(), max_size=2
+    ),
+    st.none() | st.sampled_from(["whole", UUID]),
+)
+
+
+def named(*texts: Retrieved) -> list[str]:
+    return [source.id for source in sources_of([texts])[0]]
+
+
+@given(st.lists(st.lists(retrieved, max_size=6), max_size=4))
+def test_every_text_has_a_source_and_different_texts_different_ones(
+    batches: list[list[Retrieved]],
+) -> None:
+    found = sources_of(batches)
+    assert [len(batch) for batch in found] == [len(batch) for batch in batches]
+    known: dict[str, str] = {}
+    for sources, batch in zip(found, batches, strict=True):
+        for source, text in zip(sources, batch, strict=True):
+            assert source.text == text.text
+            assert known.setdefault(source.id, text.text) == text.text
+
+
+@given(st.lists(retrieved, max_size=5))
+def test_the_same_retrieval_again_adds_no_source(batch: list[Retrieved]) -> None:
+    once, again = sources_of([batch, batch])
+    assert [source.id for source in once] == [source.id for source in again]
+
+
+def test_an_id_names_a_source_unless_a_framework_made_it_up() -> None:
+    assert named(Retrieved("a", "guide", {"title": "Guide"})) == ["guide"]
+    assert named(Retrieved("a", UUID, {"title": "Guide"})) == ["Guide"]
+    assert named(Retrieved("a", UUID, {"file_name": "a.pdf"}, "manual")) == ["manual"]
+    assert named(Retrieved("a", UUID, {"file_name": "a.pdf"}, UUID.replace("7", "8"))) == ["a.pdf"]
+    assert named(Retrieved("a", UUID)) == [UUID]
+    assert named(Retrieved("a"))[0].startswith("doc-")
+
+
+def test_chunks_of_one_whole_are_told_apart_by_what_they_say() -> None:
+    chunks = [Retrieved(f"chunk {n}", UUID.replace("7", str(n)), {}, "manual") for n in range(5)]
+    names = named(*chunks)
+    assert len(set(names)) == 5
+    assert all(name.startswith("manual#") for name in names)
