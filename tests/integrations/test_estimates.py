@@ -97,8 +97,9 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     before = len(rewriting.asked)
     explanation = explainer.explain("how come?")
     assert explanation.counts.replays == len(rewriting.asked) - before
-    # The one more, on all sources, is where an application holds something else at the end.
-    assert estimate.worst.replays == explanation.counts.replays + 1
+    # One was made again at the end. Where an application holds something else by then, up to eight are:
+    # as many as there are subsets here.
+    assert estimate.worst.replays == explanation.counts.replays - 1 + 8
     sent = sum(
         len("Human: how come?") + sum(len(text.page_content) for text in facts(shown))
         for shown in [*model.asked, "abd"]
