@@ -102,7 +102,7 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     assert estimate.worst.replays == explanation.counts.replays - 1 + 8
     sent = sum(
         len("Human: how come?") + sum(len(text.page_content) for text in facts(shown))
-        for shown in [*model.asked, "abd"]
+        for shown in [*model.asked, *["abd"] * 7]
     )
     assert abs(estimate.worst.input_tokens - sent) <= 0.2 * sent
     assert estimate.worst.output_tokens == estimate.worst.replays * len("why indeed?good news")

@@ -7,6 +7,7 @@ was found out by then: there is no way to catch it but in the task.
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from types import CoroutineType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -54,13 +55,17 @@ class _Containing:
             return self._task(loop, coro, given)
         task = self._task(loop, _contained(coro), given)
         # A task that is cancelled before it begins would leave the coroutine behind, never awaited.
-        task.add_done_callback(lambda _: coro.close())
+        task.add_done_callback(partial(_closed, coro))
         return task
 
     def _task(self, loop: asyncio.AbstractEventLoop, coro: Any, given: dict[str, Any]) -> Any:
         if self.before is not None:
             return self.before(loop, coro, **given)
         return asyncio.Task(coro, loop=loop, **given)
+
+
+def _closed(coroutine: Any, _done: object) -> None:
+    coroutine.close()
 
 
 async def _contained(coroutine: Any) -> Any:
