@@ -17,6 +17,7 @@ from langchain_core.runnables.config import (
     get_callback_manager_for_config,
     merge_configs,
     patch_config,
+    var_child_runnable_config,
 )
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.langchain import LangChainTracer
@@ -140,7 +141,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
     manager = get_callback_manager_for_config(config)
     run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     replay.at_end(_ending(run, manager.handlers))
-    with _current(manager.handlers, run.run_id):
+    with _current(manager.handlers, run.run_id), _without_ambient_config():
         return invoke(patch_config(config, callbacks=run.get_child()))
 
 
@@ -155,7 +156,7 @@ async def areplayed(
     manager = get_async_callback_manager_for_config(config)
     run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     replay.at_end(_aending(run, manager.handlers))
-    with _current(manager.handlers, run.run_id):
+    with _current(manager.handlers, run.run_id), _without_ambient_config():
         return await invoke(patch_config(config, callbacks=run.get_child()))
 
 
@@ -217,6 +218,20 @@ def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, Non
         return
     with spans.current(span):
         yield
+
+
+@contextmanager
+def _without_ambient_config() -> Generator[None, None, None]:
+    """Inside, the config that is given is all there is.
+
+    LangGraph joins it with the one that goes on around: that of the explanation, whose tracers would hear
+    of everything in the replay a second time.
+    """
+    token = var_child_runnable_config.set(None)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:

@@ -7,9 +7,12 @@ import sys
 from typing import Any
 
 import pytest
-from langchain_core.tracers.langchain import LangChainTracer
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tracers.langchain import LangChainTracer, wait_for_all_tracers
 from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
+from langgraph.graph import START, StateGraph
 from langsmith import Client, traceable
+from typing_extensions import TypedDict
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.probing.tracing.langsmith import why_dead
@@ -171,3 +174,32 @@ def test_a_process_does_not_wait_for_an_endpoint_that_never_answers() -> None:
         assert done.stdout
         # It was asked once whether it is there, for both, and sent nothing.
         assert len(connected) == 1
+
+
+class Said(TypedDict):
+    question: str
+    answer: str
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_graph_is_told_of_once(awaiting: bool, caplog: pytest.LogCaptureFixture) -> None:
+    def answer(given: Said) -> dict[str, str]:
+        return {"answer": chain().invoke(given["question"])}
+
+    async def aanswer(given: Said) -> dict[str, str]:
+        return {"answer": await chain().ainvoke(given["question"])}
+
+    graph = StateGraph(Said)
+    graph.add_node("answer", RunnableLambda(answer, aanswer))
+    graph.add_edge(START, "answer")
+    with langsmith() as (server, client), _traced_by(client):
+        explainer, given = RuleExplainer(graph.compile(), predicate=BAD), {"question": "?"}
+        if awaiting:
+            asyncio.run(explainer.aexplain(given))
+        else:
+            explainer.explain(given)
+        wait_for_all_tracers()
+        client.flush()
+        assert len(server.named("LangGraph")) > 4
+    # A tracer that hears of a run a second time does not know its end any more.
+    assert "No indexed run" not in caplog.text
