@@ -17,6 +17,7 @@ from .combine import (
     both,
     either,
     negation_of,
+    no_truth,
     opposite,
     run,
     unwrapped,
@@ -161,7 +162,7 @@ class JsonPath:
         has = f"has {self._path}"
         return f"the answer is no JSON, or {has}" if self.absent else f"the answer has no {self._path}"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def _bracketed(inner: Predicate, clause: str) -> str:

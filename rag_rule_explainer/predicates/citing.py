@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..errors import InvalidInput
 from ..sources import Source
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, opposite
+from .combine import both, either, no_truth, opposite
 from .protocol import answer_key
 from .text import text_given
 
@@ -164,7 +164,7 @@ class Cites:
             return "the answer's citations are missing or invalid"
         return f"the answer does not validly cite {self.source!r}"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def _fault(wrong: Citation, known: tuple[str, ...], shown: int) -> str:
@@ -216,7 +216,7 @@ class MentionsSource:
         """The clause of its negation."""
         return f"the answer does not mention {self.source!r}"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def _occurs(words: str, text: str) -> bool:

@@ -34,6 +34,15 @@ def either(first: Predicate, second: PredicateLike) -> "AnyOf":
     return AnyOf((first, as_predicate(second)))
 
 
+def no_truth(predicate: Predicate) -> bool:
+    """Raises InvalidInput: ``first and second`` would be the second alone, and ``first or second`` the
+    first."""
+    raise InvalidInput(
+        f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
+        "and ~, not with and, or and not"
+    )
+
+
 def negated(predicate: Predicate) -> Predicate:
     """``~predicate``; a double negation is taken away."""
     return predicate.inner if isinstance(predicate, Not) else opposite(predicate)
@@ -83,7 +92,7 @@ class Not:
         """The inner predicate's own clause."""
         return str(self.inner)
 
-    __and__, __or__, __invert__ = both, either, negated
+    __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ class AllOf:
         """By De Morgan."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +142,7 @@ class AnyOf:
         """By De Morgan."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +195,7 @@ class Function:
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, opposite
+from .combine import both, either, no_truth, opposite
 from .protocol import answer_key
 from .text import texts_given
 from .wording import near_exact
@@ -214,7 +214,7 @@ class Refuses:
         return f" ({joint} says {', '.join(map(repr, self.phrases))})" if self.phrases else ""
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 _NONE = Judgement(Verdict.BREAKS)

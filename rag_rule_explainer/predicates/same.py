@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, opposite
+from .combine import both, either, no_truth, opposite
 from .judge.judged import SAME, same_as, stored_name
 from .judge.jury import ALONE, Jury, jury_of
 from .protocol import Judged, answer_key
@@ -69,7 +69,7 @@ class SameAnswer:
         return f" ({', '.join(limits)})" if limits else ""
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class ConsistentWith:
     def _truth(self) -> str:
         return repr(self.truth) if self.jury is None else f"{self.truth!r} ({self.jury})"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def same_answer(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..allowed import checked_flag, told
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, opposite
+from .combine import both, either, no_truth, opposite
 from .protocol import answer_key
 from .wording import equivalent, normal_form
 
@@ -31,7 +31,7 @@ class Equals:
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Contains:
         return repr(self.text) if self.ignore_case else f"{self.text!r} (case counts)"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Matches:
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class OneOf:
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def text_given(given: str) -> str:

@@ -12,7 +12,7 @@ from ..allowed import told
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, opposite
+from .combine import both, either, no_truth, opposite
 from .structured import NO_JSON, json_in
 
 
@@ -54,7 +54,7 @@ class IsValid:
         """The clause of its negation."""
         return f"the answer is not a valid {self.name}"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def _first(error: Any) -> str:

@@ -421,3 +421,13 @@ def test_conditions_that_could_not_be_judged_or_told(arguments: dict[str, Any], 
     given: dict[str, Any] = {"function": bool, **arguments}
     with pytest.raises(InvalidInput, match=told):
         condition(**given)
+
+
+@pytest.mark.parametrize("condition", [contains("a"), ~contains("a"), contains("a") & contains("b")])
+def test_a_condition_is_neither_true_nor_false(condition: Predicate) -> None:
+    with pytest.raises(InvalidInput, match=r"combine conditions with &, \| and ~"):
+        _ = condition and contains("b")
+    with pytest.raises(InvalidInput, match="not with and, or and not"):
+        _ = condition or contains("b")
+    with pytest.raises(InvalidInput, match="by itself"):
+        _ = not condition

@@ -34,6 +34,10 @@ _NEAR = 0.8
 """How much of two names must be the same for one to be the other, misspelt; "stop" is no "store"."""
 
 
+_ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
+"""What others call the keywords of ``explain``."""
+
+
 def check_keywords(
     given: Iterable[str],
     application: Runnable[Any, Any],
@@ -45,7 +49,7 @@ def check_keywords(
     """
     taken, settings = None, set(of_explainers)
     for name in given:
-        near = get_close_matches(name, {*of_questions, *settings}, n=1, cutoff=_NEAR)
+        near = get_close_matches(_ALSO.get(name, name), {*of_questions, *settings}, n=1, cutoff=_NEAR)
         if not near:
             continue
         taken = taken or _taken_by(application)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
-from ..combine import NOT_SO, both, either, opposite
+from ..combine import NOT_SO, both, either, no_truth, opposite
 from ..protocol import Judged
 from .jury import ALONE, Asked, Jury, judgement_of, jury_of
 from .protocol import Matter
@@ -76,7 +76,7 @@ class JudgedBy:
         )
         return f"{printable(self.criterion)} ({self.jury}{size})"
 
-    __and__, __or__, __invert__ = both, either, opposite
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
 def judged(

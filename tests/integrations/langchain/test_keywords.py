@@ -154,6 +154,8 @@ SETTING = "RuleExplainer\\(application, {}=\\.\\.\\.\\)"
     [
         ("predicat", f"'predicat'; did you mean 'predicate'\\? .*{SETTING.format('predicate')}"),
         ("limits", f"'limits'; limits is a setting.*{SETTING.format('limits')}"),
+        ("sources", "'sources'; did you mean 'documents'\\?"),
+        ("docs", "'docs'; did you mean 'documents'\\?"),
         ("pined", "'pined'; did you mean 'pinned'\\? pinned is a keyword of explain"),
     ],
 )

@@ -12,7 +12,7 @@ from langchain_core.tracers.langchain import LangChainTracer, wait_for_all_trace
 from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
 from langgraph.graph import START, StateGraph
 from langsmith import Client, traceable
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.probing.tracing.langsmith import why_dead
@@ -178,7 +178,7 @@ def test_a_process_does_not_wait_for_an_endpoint_that_never_answers() -> None:
 
 class Said(TypedDict):
     question: str
-    answer: str
+    answer: NotRequired[str]
 
 
 @pytest.mark.parametrize("awaiting", [False, True])
@@ -193,7 +193,7 @@ def test_a_graph_is_told_of_once(awaiting: bool, caplog: pytest.LogCaptureFixtur
     graph.add_node("answer", RunnableLambda(answer, aanswer))
     graph.add_edge(START, "answer")
     with langsmith() as (server, client), _traced_by(client):
-        explainer, given = RuleExplainer(graph.compile(), predicate=BAD), {"question": "?"}
+        explainer, given = RuleExplainer(graph.compile(), predicate=BAD), Said(question="?")
         if awaiting:
             asyncio.run(explainer.aexplain(given))
         else:
