@@ -8,11 +8,13 @@ than where nobody explains it.
 import re
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar, Token, copy_context
 from functools import partial, wraps
 from typing import Any, cast
 
+from ...probing.tracing.marks import current_replay
+from ...probing.tracing.traced import marked
 from ..copies.patching import Interception
 from ..run_context import participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
@@ -29,7 +31,9 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         with _set(ours):
-            return function(*args, **kwargs)
+            replay = current_replay()
+            with nullcontext() if replay is None else marked(replay):
+                return function(*args, **kwargs)
 
     return call
 

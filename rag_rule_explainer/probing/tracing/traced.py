@@ -24,19 +24,31 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
     """Inside, a replay is made, and whatever is traced there is marked as a part of it."""
     with ExitStack() as inside:
         inside.enter_context(being_traced(replay))
-        is_told = replay.explanation.replays or replay.is_baseline
-        for tracer in [each for each in (langsmith, spans) if each.in_use()]:
-            # Also where it is silenced: a sampler may take spans whatever they belong to.
-            inside.enter_context(tracer.marking(replay.marks, replay.tag))
-            if not is_told:
-                inside.enter_context(tracer.silenced())
-        if replay.explanation.opens_spans and is_told:
+        inside.enter_context(marked(replay))
+        if replay.explanation.opens_spans and _is_told(replay):
             name = BASELINE if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
             replay.at_end(span.ended)
             if replay.is_baseline:
                 replay.explanation.explained_run = span.id
         yield
+
+
+@contextmanager
+def marked(replay: TracedReplay) -> Generator[None, None, None]:
+    """Inside, whatever is traced is marked as a part of a replay, or silenced where replays are: also in
+    a thread that the replay began."""
+    with ExitStack() as inside:
+        for tracer in [each for each in (langsmith, spans) if each.in_use()]:
+            # Also where it is silenced: a sampler may take spans whatever they belong to.
+            inside.enter_context(tracer.marking(replay.marks, replay.tag))
+            if not _is_told(replay):
+                inside.enter_context(tracer.silenced())
+        yield
+
+
+def _is_told(replay: TracedReplay) -> bool:
+    return replay.explanation.replays or replay.is_baseline
 
 
 @asynccontextmanager

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
 from openinference.instrumentation.langchain import LangChainInstrumentor
 
@@ -113,3 +115,22 @@ def test_spans_that_the_application_makes_itself_are_marked(exported: Exported, 
     assert {each["rag_rule_explanation"] for each in told} == {explanation.id}
     assert len({each["rag_rule_number"] for each in told}) == len(told)
     assert {each["tag.tags"] for each in told} == {("mine",)}
+
+
+def test_a_thread_of_a_replay_traces_as_the_replay_does(exported: Exported) -> None:
+    tracer = exported.provider.get_tracer("the application's own")
+
+    def noting(found: Any) -> Any:
+        with tracer.start_as_current_span("own"):
+            return found
+
+    def elsewhere(found: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(noting, found).result()
+
+    app: Any = retriever_of("ab") | RunnableLambda(elsewhere) | bad_with("b")
+    explanation = RuleExplainer(app, predicate=BAD).explain("?")
+    marked = [attributes(each).get("tag.tags") for each in exported.named("own")]
+    replays = explanation.counts.replays - explanation.counts.baseline
+    assert sum("rag-rule-replay" in str(tags) for tags in marked) == replays > 0
+    assert len(marked) == replays + 1
