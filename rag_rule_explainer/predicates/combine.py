@@ -20,7 +20,8 @@ NOT_SO = "it is not so that"
 _OPEN_ENDED = (NOT_SO, "at $")
 ANONYMOUS = "the given function"
 """What a lambda is called."""
-_CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b")
+_CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
+"""Before Python 3.11, ``re`` does not say what it was given in place of a text."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 
 

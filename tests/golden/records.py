@@ -119,7 +119,8 @@ def checked(**settings: Any) -> Callable[..., Write]:
 
 def estimated(sources: int, *, predicate: Any = None, **settings: Any) -> Write:
     def write() -> Mapping[str, str]:
-        asking = Explainer(ScriptedReplay(PAIR), predicate or contains("yes"), **settings)
+        condition = contains("yes") if predicate is None else predicate
+        asking = Explainer(ScriptedReplay(PAIR), condition, **settings)
         found = asking.estimate(QUESTION, numbered(sources), assuming=Assumptions(answer_tokens=10))
         courses = {"best": found.best, "typical": found.typical, "worst": found.worst}
         counts = [f"{name} {json.dumps(asdict(course))}\n" for name, course in courses.items()]
