@@ -256,9 +256,12 @@ def test_a_trace_shows_the_nodes_that_a_replay_was_served(heard: Heard) -> None:
 
 def test_replays_can_be_kept_from_all_handlers(heard: Heard, spans: Spans) -> None:
     explainer = RuleExplainer(engine_of(retriever_of()), predicate=BAD, trace_replays=False)
-    assert blames_b_and_d(explainer.explain("why?"))
+    explanation = explainer.explain("why?")
+    assert blames_b_and_d(explanation)
     assert sum(isinstance(event, LLMChatStartEvent) for event in heard.events) == 1
-    assert not [tags for _, tags in [*heard.tags, *spans.begun] if "rag-rule-replay" in tags]
+    # A workflow that another test gave up may end now, and is heard of by everybody.
+    replays = [tags for _, tags in [*heard.tags, *spans.begun] if "rag-rule-replay" in tags]
+    assert not [tags for tags in replays if tags["rag_rule_explanation"] == explanation.id]
 
 
 def test_the_users_own_tags_stay(heard: Heard) -> None:
