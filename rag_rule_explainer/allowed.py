@@ -1,4 +1,4 @@
-"""What a setting or a parameter may be, where its type alone does not say so at run time.
+"""Checks values of settings and parameters, and names that users misspelt.
 
 A string such as "no" is true, a string is a sequence of letters, and True is a number: nobody who writes
 one of these means what Python would take it for.

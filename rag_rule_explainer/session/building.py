@@ -72,11 +72,11 @@ class ExplanationBuilder:
         """All of it."""
         baseline, settings = self.baseline, self.settings
         looks = self.plan.sees_everything, self.plan.finds_all
-        accounts = tuple(
+        reports = tuple(
             SearchReport(each, self.sources, settings.noise, *looks) for each in self.tracked_searches
         )
-        rules = self._rules(accounts)
-        together = (JUDGED_TOGETHER,) if any(each.judged_together for each in accounts) else ()
+        rules = self._rules(reports)
+        together = (JUDGED_TOGETHER,) if any(each.judged_together for each in reports) else ()
         # Made of checked parts: what is checked on reading would only be checked against itself.
         return Explanation.model_construct(
             id=self.identity,
@@ -87,27 +87,27 @@ class ExplanationBuilder:
             sources=tuple(self._record(source) for source in self.sources),
             ties=self.sources.ties,
             held_out=tuple(self._record(source) for source in baseline.held_out),
-            predicates={report.kind: report.condition for report in accounts},
+            predicates={report.kind: report.condition for report in reports},
             settings=json_object(settings.as_dict()),
             miner=MinerRecord(name=self.plan.name, reason=self.plan.reason),
             seed=settings.seed,
             retention_rules=rules.get(RuleKind.RETENTION, ()),
             omission_rules=rules.get(RuleKind.OMISSION, ()),
-            witnesses=tuple(witness for a in accounts for witness in a.witnesses()),
-            counterfactuals=tuple(change for a in accounts for change in a.counterfactuals()),
-            importance=tuple(index for a in accounts for index in a.importance()),
+            witnesses=tuple(witness for report in reports for witness in report.witnesses()),
+            counterfactuals=tuple(change for report in reports for change in report.counterfactuals()),
+            importance=tuple(index for report in reports for index in report.importance()),
             probes=tuple(self._probe_records()),
             counts=self._counts(),
             spent=self._spent(),
-            complete=all(report.resolved for report in accounts) and not self._may_have_missed(rules),
-            stop_reason=self._why_stopped(accounts) or self._may_have_missed(rules),
-            unresolved=tuple(entry for a in accounts for entry in a.unresolved()),
+            complete=all(report.resolved for report in reports) and not self._may_have_missed(rules),
+            stop_reason=self._why_stopped(reports) or self._may_have_missed(rules),
+            unresolved=tuple(entry for report in reports for entry in report.unresolved()),
             warnings=(*map(encodable, self.warnings), *together),
             notes=(
                 *baseline.notes,
                 *self.notes,
                 *self._tied(),
-                *self._why_no_rules(accounts),
+                *self._why_no_rules(reports),
                 *self._why_little(rules),
                 *self._remarks(),
             ),
@@ -133,15 +133,15 @@ class ExplanationBuilder:
         if self.settings.merge_duplicates and not self.sources.ties:
             yield "no sources are near-duplicates, so none are tied"
 
-    def _rules(self, accounts: tuple[SearchReport, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
-        rules = {report.kind: report.findings() for report in accounts}
+    def _rules(self, reports: tuple[SearchReport, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
+        rules = {report.kind: report.findings() for report in reports}
         if not self._one_condition():
             return rules
         return {
             report.kind: with_relations(
                 rules[report.kind], rules[other.kind], others_complete=other.resolved and other.finds_all
             )
-            for report, other in zip(accounts, reversed(accounts), strict=True)
+            for report, other in zip(reports, reversed(reports), strict=True)
         }
 
     def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
@@ -152,9 +152,9 @@ class ExplanationBuilder:
         named = [{each for rule in found for each in rule.sources} for found in rules.values() if found]
         return DROPPED if self.plan.name == "grouped" and any(units - each for each in named) else ""
 
-    def _why_stopped(self, accounts: tuple[SearchReport, ...]) -> str:
-        stopped = (report.search.stop_reason for report in accounts)
-        unsettled = "" if all(report.settled for report in accounts) else self.stop_reason
+    def _why_stopped(self, reports: tuple[SearchReport, ...]) -> str:
+        stopped = (report.search.stop_reason for report in reports)
+        unsettled = "" if all(report.settled for report in reports) else self.stop_reason
         return next((reason for reason in stopped if reason), unsettled)
 
     def _one_condition(self) -> bool:
@@ -197,9 +197,9 @@ class ExplanationBuilder:
         if self.probed > len(self._probes):
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
-    def _why_no_rules(self, accounts: tuple[SearchReport, ...]) -> Iterator[str]:
+    def _why_no_rules(self, reports: tuple[SearchReport, ...]) -> Iterator[str]:
         """What stands against any rule of a kind: the condition fails where it holds most easily."""
-        for report in accounts if self.settings.noise.min_confidence == 1 else ():
+        for report in reports if self.settings.noise.min_confidence == 1 else ():
             search = report.tracked.search
             easiest = search.kind.subset(search.lattice, search.lattice.full)
             if search.verdicts.get(easiest) is Verdict.BREAKS:

@@ -90,7 +90,7 @@ class Announcer:
     ) -> None:
         """Tells how what is reported in the end differs from what was told."""
         for tracked in tracked_searches:
-            report, told = self._account(tracked), self._told[tracked.search.kind]
+            report, told = self._report_on(tracked), self._told[tracked.search.kind]
             reported = {self.sources.mask_of(f.sources): f for f in rules if f.kind is report.kind}
             for antecedent, finding in reported.items():
                 _, before = told.get(antecedent, (None, None))
@@ -103,7 +103,7 @@ class Announcer:
         return any(antecedent & rule == rule for rule in self._told[search.kind])
 
     def _look(self, tracked: TrackedSearch, probes: int) -> None:
-        report, told = self._account(tracked), self._told[tracked.search.kind]
+        report, told = self._report_on(tracked), self._told[tracked.search.kind]
         claims = tracked.search.claims
         claimed, rules = {claim.antecedent for claim in claims}, report.rules(claims)
         for claim in claims:
@@ -154,7 +154,7 @@ class Announcer:
         unknown = (mask for mask, verdict in search.verdicts.items() if verdict is Verdict.UNKNOWN)
         return any(search.kind.subset(search.lattice, m) & antecedent == antecedent for m in unknown)
 
-    def _account(self, tracked: TrackedSearch) -> SearchReport:
+    def _report_on(self, tracked: TrackedSearch) -> SearchReport:
         looks = self.plan.sees_everything, self.plan.finds_all
         return SearchReport(tracked, self.sources, self.settings.noise, *looks)
 

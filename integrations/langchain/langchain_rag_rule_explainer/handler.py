@@ -253,7 +253,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
             run.watch.on_llm_end(response, **told)
 
     def _output(self, run: RecordedRun, outputs: Any) -> Any:
-        """What a run has given, as ``Paused`` where it is a graph's that has stopped in the middle."""
+        """Returns the output of a run; a ``Paused`` where its graph has stopped before its end."""
         if run.unknown is not None or not run.config.get("configurable", {}).get("thread_id"):
             return outputs
         try:

@@ -1,4 +1,4 @@
-"""What a run is given by name: for the application, or a setting that the caller misspelt."""
+"""Checks the keywords of a question: the application takes them, or a setting was misspelt."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -31,11 +31,11 @@ _HANDING_ON: dict[type, tuple[str, ...]] = {
 }
 """These hand their keywords on to functions of theirs."""
 _NEAR = 0.8
-"""How much of two names must be the same for one to be the other, misspelt; "stop" is no "store"."""
+"""Two names are one, misspelt, from this similarity on (0 to 1): "stop" and "store" stay below it."""
 
 
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
-"""What others call the keywords of ``explain``."""
+"""Maps names that users try to the keywords of ``explain`` that they mean."""
 
 
 def check_keywords(

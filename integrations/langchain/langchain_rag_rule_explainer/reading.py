@@ -65,7 +65,7 @@ def answer_in(output: Any) -> Answer:
 
 
 def _of_a_stopped_graph(given: Any) -> str:
-    """What to do where a graph may go on that had stopped: it is given None or a ``Command`` then."""
+    """Returns what to do for an input of None or a ``Command``: with these a stopped graph goes on."""
     kind = type(cast("object", given))
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""

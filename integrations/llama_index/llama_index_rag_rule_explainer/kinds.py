@@ -1,4 +1,4 @@
-"""What is no application, though it may be taken for one, and what to pass in its place."""
+"""Refuses what is no application, such as a retriever or a prompt, and says what to pass instead."""
 
 from collections.abc import Coroutine
 from typing import Any
