@@ -193,7 +193,7 @@ class Rewinding:
     def _is_read(self, name: str) -> bool:
         if name not in self._read:
             self._read[name] = bool(_OF_ALL & self._named) or any(
-                reads(code, name) for code in self._codes
+                reads(code, name, in_texts=True) for code in self._codes
             )
         return self._read[name]
 
