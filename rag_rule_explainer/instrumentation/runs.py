@@ -19,6 +19,7 @@ from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleErr
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing.marks import TracedExplanation
+from ..probing.tracing.traced import marked_first
 from ..sources import Source
 from ..verdicts import Answer, logged_answer
 from .application import Application
@@ -199,7 +200,8 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            with self._contexts.of_the_baseline(), self._joined(self._first):
+            joined, marked = self._joined(self._first), marked_first(self.trace)
+            with self._contexts.of_the_baseline(), joined, marked:
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:

@@ -49,13 +49,13 @@ from .application import LangChainApplication
 from .brought import DocumentLike
 from .finding import Found
 from .graphs import STREAM_ONLY
-from .keywords import check_keywords
+from .keywords import check_config, check_keywords
 from .kinds import as_application
 from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
-from .tracing import as_one_async_run, as_one_run, asked, inside_root, is_told_of, root_config
+from .tracing import as_one_async_run, as_one_run, asked, beside_root, inside_root, root_config
 
 _OF_QUESTIONS = ("documents", "add_documents", "pinned", "baseline")
 
@@ -374,9 +374,9 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Iterator[Explained[Output]]:
-            trace.is_open = is_told_of(config)
-            call = self._ordinary_call(whole(given), config, keywords, trace, streams=True)
-            return streamed(call, self.application)
+            with beside_root(config, trace):
+                call = self._ordinary_call(whole(given), config, keywords, trace, streams=True)
+                yield from streamed(call, self.application)
 
         config = root_config(config, trace)
         return self._transform_stream_with_config(input, streaming, config, **kwargs)
@@ -395,10 +395,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             **keywords: Any,
         ) -> AsyncIterator[Explained[Output]]:
             everything = whole([each async for each in given])
-            trace.is_open = is_told_of(config)
-            call = self._ordinary_call(everything, config, keywords, trace, streams=True)
-            async for chunk in astreamed(call, self.application):
-                yield chunk
+            with beside_root(config, trace):
+                call = self._ordinary_call(everything, config, keywords, trace, streams=True)
+                async for chunk in astreamed(call, self.application):
+                    yield chunk
 
         config = root_config(config, trace)
         async for chunk in self._atransform_stream_with_config(input, streaming, config, **kwargs):
@@ -486,6 +486,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
                     "put the application it wraps (.application) in its place"
                 )
             )
+        check_config(config)
         check_keywords(keywords or (), self.application, _OF_QUESTIONS, keywords_of(type(self).__init__))
         question = self.question_of(given)
         return Case(
