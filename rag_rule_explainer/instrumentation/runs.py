@@ -226,6 +226,8 @@ class ApplicationRun(Generic[Item]):
         if first.refused is not None:
             raise first.refused
         self._check_not_stopped(output)
+        if self.case.unreadable is not None:
+            raise self.case.unreadable
         if first.watch.fault:
             raise self._no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -268,6 +270,8 @@ class ApplicationRun(Generic[Item]):
         gate = self._first.gate
         retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
         if isinstance(gate, Recording):
+            if gate.fault is not None:
+                raise gate.fault
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
