@@ -36,6 +36,14 @@ def explained(
 
 @overload
 def explained(
+    chain: Callable[[], Runnable[Input, Output]],
+    predicate: PredicateLike | None = None,
+    **parameters: Any,
+) -> Runnable[Input, Output]: ...
+
+
+@overload
+def explained(
     chain: RunnableLike[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
 ) -> Runnable[Input, Output]: ...
 

@@ -63,7 +63,8 @@ _OF_QUESTIONS = ("documents", "add_documents", "pinned", "baseline")
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     """Explains the answers of a LangChain application, which it leaves as it is.
 
-    ``application``: any Runnable, or what a chain can be made of, such as a function. Its retrieval is
+    ``application``: any Runnable, or what a chain can be made of, such as a function; a function without
+    parameters makes one anew for every run. Its retrieval is
     seen wherever it calls a ``BaseRetriever`` or searches a ``VectorStore``, however deep inside; for
     anything else there is ``gate``. ``retrievers``: only these instances are recorded and served; all
     others retrieve as ever.
@@ -126,7 +127,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     @showing_settings
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
-        application: RunnableLike[Input, Output],
+        application: RunnableLike[Input, Output] | Callable[[], Runnable[Input, Output]],
         predicate: PredicateLike | None = None,
         *,
         omission_predicate: PredicateLike | None = None,
