@@ -56,22 +56,19 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
     """Returns a chain that a function makes anew for every run."""
 
     def made(_given: Any) -> Runnable[Any, Any]:
-        chain: Any = make()
+        chain = make()
+        kind = type(cast("object", chain)).__name__
         if isinstance(chain, Coroutine):
             cast("Coroutine[Any, Any, Any]", chain).close()
         if not isinstance(chain, Runnable):
             raise InvalidInput(
-                f"{make.__name__}() takes no input, and returned a {_kind_of(chain)}; pass a "
+                f"{make.__name__}() takes no input, and returned a {kind}; pass a "
                 "function of one input that answers, or one of none that returns a chain"
             )
         # LangChain invokes, or streams, what a function of a chain returns.
         return as_application(chain, reads_answers=True)
 
     return RunnableLambda(made, name=make.__name__)
-
-
-def _kind_of(given: object) -> str:
-    return type(given).__name__
 
 
 def in_place_of_an_answer(output: Any) -> str:
