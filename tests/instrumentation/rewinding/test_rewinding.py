@@ -167,3 +167,17 @@ def test_a_file_that_was_open_before_and_has_changed_is_told_of(tmp_path: Any) -
         left = kept.left()
     assert left is not None
     assert "TextIOWrapper" in left.told
+
+
+def test_what_was_found_to_stay_is_remembered_as_long_as_it_is_there() -> None:
+    bot = Bot()
+    first = rewinding(bot.told)
+    bot.learn("a")
+    first.remember()
+    # Whichever function comes by the same object, which holds by then what the replays have left.
+    second = rewinding(lambda: bot.told())
+    left = second.left()
+    assert left is not None
+    assert left.told == "an earlier explanation found that runs go by Bot.seen, and has left that set"
+    assert rewinding(Bot().told).left() is None
+    assert rewinding(bot.told, "Bot.seen").left() is None
