@@ -20,6 +20,7 @@ from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleErr
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing.marks import TracedExplanation
+from ..probing.tracing.traced import marked_first
 from ..sources import Source
 from ..verdicts import Answer, logged_answer
 from .application import Application
@@ -202,7 +203,8 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            with self._contexts.of_the_baseline(), self._joined(self._first):
+            joined, marked = self._joined(self._first), marked_first(self.trace)
+            with self._contexts.of_the_baseline(), joined, marked:
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:
@@ -227,6 +229,8 @@ class ApplicationRun(Generic[Item]):
         if first.refused is not None:
             raise first.refused
         self._check_not_stopped(output)
+        if self.case.unreadable is not None:
+            raise self.case.unreadable
         if first.watch.fault:
             raise self._no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -269,6 +273,8 @@ class ApplicationRun(Generic[Item]):
         gate = self._first.gate
         retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
         if isinstance(gate, Recording):
+            if gate.fault is not None:
+                raise gate.fault
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
