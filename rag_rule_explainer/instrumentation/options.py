@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast, get_args
 
 from ..allowed import checked_flag, checked_function, checked_list, checked_text, did_you_mean, told
@@ -101,11 +101,10 @@ class Case:
     """What is asked about: the input, and what the caller says about its sources and its answer.
 
     ``keywords``: what every run is given by name. ``documents``, ``add_documents``: as the caller gave
-    them. ``config``: what the framework is told
-    beside the input. ``baseline``: a logged answer, or an output of the application. ``live``: the
-    baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
-    the config as it was before any run. ``unreadable``: why the question could not be read, where the
-    user's own run is made all the same.
+    them. ``config``: what the framework is told beside the input. ``baseline``: a logged answer, or an
+    output of the application. ``live``: the baseline is the user's own run, which writes to real
+    histories, checkpoints and memories. ``before``: the config as it was before any run. ``unreadable``:
+    why the question could not be read, where the user's own run is made all the same.
     """
 
     given: Any
@@ -131,6 +130,12 @@ class Case:
             if not forgiving:
                 raise
             return cls(given, "", live=True, unreadable=error, **more)
+
+    def copied(self, copy: Callable[[Any], Any]) -> "Case":
+        """Returns the case with copies of what a run is given, so that it may do with them as it
+        likes."""
+        keywords = {name: copy(value) for name, value in self.keywords.items()}
+        return replace(self, given=copy(self.given), keywords=keywords)
 
     def __post_init__(self) -> None:
         if self.documents is not None and self.add_documents:

@@ -1,0 +1,213 @@
+"""The replays of one recorded baseline."""
+
+from collections.abc import Generator, Hashable, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from ..errors import RagRuleError, StateShared
+from ..probing.replaying import UnusableReply
+from ..sources import Source
+from ..verdicts import Answer
+from .application import Application
+from .bounds import Bound, Extent, ReplayEnded
+from .copies.state import State
+from .doubts import named
+from .fidelity import Fidelity
+from .isolation.exiting import exits_contained
+from .isolation.muting import muting
+from .options import Case, Manner
+from .recording.exposure_checks import ExposureChecks
+from .recording.recorder import Captured, Recording, Serving
+from .run_context import (
+    Participation,
+    Watch,
+    failed_reply,
+    failing,
+    fault_in,
+    participating,
+    unusable,
+    with_spent,
+)
+from .shared_state.lasting import EVERYTHING
+from .shared_state.threadbound import served_by
+from .state_watch import StateWatch
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Replays(Generic[Item]):
+    """Runs an application on parts of what its first run retrieved, and checks each of these runs.
+
+    ``first``: the run that was recorded; ``captured``: what it retrieved; ``exposure``: how that is shown
+    to models; ``state``: watches what the application keeps; ``fidelity``: compares the runs with the
+    first.
+    """
+
+    application: Application[Item]
+    case: Case
+    manner: Manner
+    first: Participation
+    captured: Captured[Item]
+    exposure: ExposureChecks
+    state: StateWatch
+    fidelity: Fidelity
+
+    def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
+        """One replay through the application's sync entry."""
+        with self.state.turn([source.id for source in kept]):
+            with self.state.alone.noticing(), self._replaying(kept) as run, self._failing(run):
+                output = self.application.run(self.case.copied(self.application.copied), kept)
+            # In its turn: what is returned may be an object that all runs share.
+            return self._checked(output, kept, run)
+
+    async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
+        """One replay through the application's async entry."""
+        async with self.state.aturn([source.id for source in kept]):
+            replaying = self._replaying(kept)
+            with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
+                output = await self.application.arun(self.case.copied(self.application.copied), kept)
+            return self._checked(output, kept, run)
+
+    @contextmanager
+    def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
+        # A retriever or a store may have been imported since the last replay.
+        self.application.interception.wrap_loaded_classes()
+        gate, copies = self.captured.replaying(kept), self.first.state.of_a_replay()
+        run = participation_of(self.application, self.manner, self.state, gate, copies)
+        run.traced = self.manner.trace_replays
+        run.muted = not self.manner.print_replays
+        run.bound = self._bound(run, kept)
+        sources, maker, watch = self._choice(kept), named(kept), run.watch
+        run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
+        watch.exchanges.after_reply.append(
+            lambda reply: self.fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
+        )
+        found, counted = self.fidelity.find, self.fidelity.count
+        looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
+        taking_part = joined(self.application, run)
+        try:
+            # One that is left behind is muted until it ends.
+            with muted(self.manner), looking, self.state.contexts.as_before(), taking_part:
+                yield run
+        except UnusableReply as failed:
+            if sources == EVERYTHING:
+                self.fidelity.failed = failed.reason
+            raise
+        finally:
+            # Also of a run that failed, another one is not to know anything.
+            self.fidelity.note(run, kept)
+
+    def _choice(self, kept: Sequence[Source]) -> Hashable:
+        """What stands for these sources, where runs on the same ones may find what each other left."""
+        return (
+            EVERYTHING if len(kept) == len(self.exposure.units) else tuple(source.id for source in kept)
+        )
+
+    def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
+        if self.manner.replay_bound is None:
+            return None
+        bound = Bound.of(self._extent(), self.manner.replay_bound, kept)
+        watch = run.watch
+        watch.exchanges.before_sending.append(lambda _: bound.check_requests(len(watch.requests)))
+        watch.before_step.append(bound.check_steps)
+        return bound
+
+    def _extent(self) -> Extent:
+        first = self.first
+        return Extent(
+            len(first.watch.requests),
+            max(first.tool_calls, len(first.tools)),
+            first.watch.steps,
+            len(first.gate.queries),
+        )
+
+    @contextmanager
+    def _failing(self, run: Participation) -> Generator[None, None, None]:
+        try:
+            with failing(run.watch):
+                yield
+        except (Exception, ReplayEnded) as error:
+            if run.bound is None or not run.bound.passed or isinstance(error, RagRuleError):
+                raise
+            raise unusable(run.bound.passed, run.watch, passing=False) from error
+
+    def _checked(self, output: Any, kept: Sequence[Source], run: Participation) -> Answer:
+        if not isinstance(run.gate, Serving):
+            raise TypeError("a replay is served")
+        serving = cast("Serving[object]", run.gate)
+        if run.refused is not None:
+            raise run.refused
+        if run.bound is not None and run.bound.passed:
+            raise unusable(run.bound.passed, run.watch, passing=False)
+        stopped = self.application.stopped(output)
+        if stopped:
+            raise unusable(stopped, run.watch, passing=False)
+        if run.watch.fault and serving.refused is None:
+            raise failed_reply(run.watch.fault, run.watch)
+        if len(kept) == len(self.exposure.units) and serving.refused is None:
+            # First, since it says more than that the model was not asked, or that nothing was retrieved.
+            self._compare(run)
+        serving.remarks.update(self.application.remarks(run, self.first))
+        answer = answer_of(self.manner, output, run.watch)
+        checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
+        fault = fault_in(answer, run.watch, run.tools)
+        if fault:
+            raise unusable(fault, run.watch, passing=True)
+        self.fidelity.check(run, answer, kept)
+        sources = self._choice(kept)
+        if sources != EVERYTHING:
+            self.fidelity.repeat(run, kept)
+        self.fidelity.compare_answer(run, answer, kept, sources)
+        leftover = self.state.leftovers.found_in(run.watch.exchanges, kept, [*run.made, *serving.queries])
+        if leftover is not None:
+            self.fidelity.take(leftover, kept)
+        return checked
+
+    def _compare(self, run: Participation) -> None:
+        try:
+            self.fidelity.compare(run)
+        except StateShared as error:
+            if self.exposure.held_out and not self.fidelity.remembered:
+                # What is known to differ is what was not served.
+                raise self.exposure.unseen_needed(self.captured.that_found) from error
+            serving = next((each for each in self.first.begun if each.is_alive()), None)
+            if serving is not None and self.fidelity.missed:
+                raise served_by(serving.name) from error
+            raise
+
+    def _is_a_sources_own(self, key: str) -> bool:
+        """Whether each source has a value of its own under a key: its id or its text."""
+        return any(key in {source.id, source.text} for source in self.captured.sources)
+
+
+def participation_of(
+    application: Application[Any],
+    manner: Manner,
+    state: StateWatch,
+    gate: Recording[Any] | Serving[Any],
+    copies: State,
+) -> Participation:
+    """Returns a run that is about to begin, with its gate and its copies of what is remembered."""
+    run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
+    run.before_search.append(state.lasting.caches.note_search)
+    return run
+
+
+@contextmanager
+def joined(application: Application[Any], run: Participation) -> Generator[None, None, None]:
+    """Inside, what is called takes part in the run."""
+    with participating(run), application.watching(run.watch):
+        yield
+
+
+def muted(manner: Manner) -> AbstractContextManager[None]:
+    """Inside, no replay is heard, unless its user wants to hear it."""
+    return nullcontext() if manner.print_replays else muting()
+
+
+def answer_of(manner: Manner, output: Any, watch: Watch) -> Answer:
+    """Returns the answer in an output, with the tokens that were spent on it. Raises InvalidInput where
+    there is none to be read."""
+    return with_spent(Answer.of(manner.answer_of(output)), watch)

@@ -1,0 +1,137 @@
+"""Watches what an application keeps from one run to the next: before the baseline, after it, and
+later."""
+
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Iterable, Sequence
+from contextlib import asynccontextmanager, contextmanager
+
+from .copies.contexts import Contexts
+from .isolation.auditing import listen
+from .requests.leftovers import Leftovers
+from .requests.volatile import Steady
+from .rewinding.rewinding import Rewinding
+from .shared_state.counting import Counted, deciding
+from .shared_state.files import Left
+from .shared_state.holdings import Holdings
+from .shared_state.lasting import Lasting
+from .shared_state.memos import first_made
+from .shared_state.remaining import has_changed, told_of_what_remains
+from .shared_state.temporaries import OneAtATime
+from .shared_state.writing import written_by
+
+
+class StateWatch:
+    """Watches one application over the runs of one explanation. To be made before the baseline.
+
+    ``leftovers``: finds texts of sources that were left out; ``lasting``: finds what of a run lasts;
+    ``rewinding``: puts back what was held before the baseline; ``contexts``: keeps variables of the
+    context apart; ``alone``: lets runs go on one at a time where they must. ``isolated``: gives keys of
+    what is kept apart run by run already.
+    """
+
+    def __init__(
+        self, application: object, steady: Steady, isolated: Callable[[], Iterable[Hashable]]
+    ) -> None:
+        self._application = application
+        self._steady = steady
+        self._held: Holdings | None = None
+        self.contexts = Contexts()
+        self.leftovers = Leftovers(application, steady)
+        self.rewinding = Rewinding(application, steady.is_ignored, isolated)
+        listen()
+        self.lasting = Lasting(self.leftovers.before, self._is_settled)
+        self.outside = self.lasting.outside
+        written = written_by(self.leftovers.before)
+        self.alone = OneAtATime(application, written, self.outside)
+
+    def miss_the_baseline(self) -> None:
+        """Notes that the baseline had been run before this was made."""
+        self.leftovers.miss_the_baseline()
+        self.rewinding.miss_the_baseline()
+
+    @contextmanager
+    def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
+        """Around a replay on the sources of these ids: in its turn, and with the state it is to find; for
+        threads."""
+        if not self.rewinding.is_wanted:
+            with self.alone.turn():
+                yield
+            return
+        with self.alone.exclusive_turn(), self.rewinding.earlier(sources):
+            yield
+
+    @asynccontextmanager
+    async def aturn(self, sources: Sequence[str]) -> AsyncGenerator[None, None]:
+        """The same on a loop."""
+        if not self.rewinding.is_wanted:
+            async with self.alone.aturn():
+                yield
+            return
+        async with self.alone.exclusive_aturn():
+            with self.rewinding.earlier(sources):
+                yield
+
+    @contextmanager
+    def looking(
+        self,
+        sources: Hashable,
+        is_a_sources_own: Callable[[str], bool],
+        found: Callable[[Iterable[Left]], None],
+        counted: Callable[[Counted | None], None],
+    ) -> Generator[None, None, None]:
+        """Around a replay: takes what the application holds. Before the first one and after it, it also
+        takes what the baseline left, which ``found`` is told, and what every run changes, which
+        ``counted`` is told.
+
+        ``sources``: stands for those of the replay; ``is_a_sources_own``: of a key, whether it is the id
+        or the text of a source.
+        """
+        if self.rewinding.is_wanted:
+            # What is found there is of another time.
+            yield
+            return
+        before = self._look_first()
+        self.lasting.look_inside()
+        yield
+        if before is not None:
+            self._compare(before, is_a_sources_own, found, counted)
+        self.lasting.look(self.holdings, sources)
+
+    def _look_first(self) -> Holdings | None:
+        if self._held is not None:
+            return None
+        self._held = before = self.holdings()
+        self.leftovers.look(before)
+        is_missed = self.leftovers.is_after_the_run
+        self.lasting.begin(before, self.contexts.kept, is_missed=is_missed)
+        return before
+
+    def _compare(
+        self,
+        before: Holdings,
+        is_a_sources_own: Callable[[str], bool],
+        found: Callable[[Iterable[Left]], None],
+        counted: Callable[[Counted | None], None],
+    ) -> None:
+        def is_harmless(place: str, key: str) -> bool:
+            return (bool(key) and is_a_sources_own(key)) or self._steady.is_ignored(place)
+
+        after = self.holdings()
+        found(first_made(self.leftovers.before, before, after, is_harmless))
+        counted(deciding(before, after, self._steady.is_ignored))
+
+    def holdings(self) -> Holdings:
+        """Returns what the application holds now."""
+        return Holdings(self._application)
+
+    def has_changed(self) -> bool:
+        """Returns True iff it holds something else than before the first replay, which code reads."""
+        return self._held is not None and has_changed(self._held, self.holdings())
+
+    def told_of_what_remains(self, known: str) -> str:
+        """Returns what replays have changed on the user's own objects, in a sentence; nothing where there
+        is nothing, or ``known`` names it all."""
+        return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
+
+    def _is_settled(self, place: str) -> bool:
+        """True iff the caller says that a place means nothing, or every run makes the same there."""
+        return self._steady.is_ignored(place) or self.rewinding.is_constant(place)
