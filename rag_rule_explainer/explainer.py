@@ -286,7 +286,6 @@ class Explainer:
             settings=settings,
             plan=plan,
             progress=tuple(each for each in told if each is not None),
-            judge=None if baseline is None else baseline.judge_spent,
             trace=TracedExplanation(replays=self._trace_replays),
         )
 

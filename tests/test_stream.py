@@ -359,7 +359,7 @@ def test_ctrl_c_while_it_waits_brings_the_explanation() -> None:
         call = next(calls)
         if call == 40:
             signal.pthread_kill(main, signal.SIGINT)
-        while call >= 40 and not inquiry._prober.stop_reason:  # pyright: ignore[reportPrivateUsage]
+        while call >= 40 and not inquiry._replayer.stopper.reason:  # pyright: ignore[reportPrivateUsage]
             time.sleep(0.001)
         return "yes" if {source.id for source in shown} >= PAIR else "no"
 

@@ -1,28 +1,30 @@
 """Labelled cases -> judgements: each distinct one once, several in a request where a judge allows it."""
 
-import asyncio
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
 from ..errors import RagRuleError, StoreFailed
 from ..predicates import Predicate
 from ..predicates.inside import juries_in
-from ..predicates.judge.jury import current_batcher
 from ..probing import threads
 from ..probing.budget import Budget
 from ..probing.judge_barrier import together
-from ..probing.judge_requests import JudgeBatcher
+from ..probing.judge_batcher import JudgeBatcher
+from ..probing.judge_requests import JudgeRequests
 from ..probing.judging import Judging, judgings
 from ..probing.limiter import Limiter
 from ..probing.limits import LimitReached
-from ..probing.pausing import pause
+from ..probing.pausing import Stopper
 from ..probing.retries import Retries
 from ..settings import Settings
 from ..verdicts import Case, Judgement, Verdict
+
+if TYPE_CHECKING:  # a check without a store loads no SQLAlchemy
+    from ..storing.opened import Opened
 
 INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
@@ -52,9 +54,8 @@ class Trial:
 
     settings: Settings
     progress: CheckProgress | None = None
-    stop_reason: str = ""
     budget: Budget = field(init=False)
-    _stopped: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _stopper: Stopper = field(init=False)
     _limiter: Limiter = field(init=False)
     _error: RagRuleError | None = None
     _judged: int = 0
@@ -62,49 +63,39 @@ class Trial:
 
     def __post_init__(self) -> None:
         self.budget = Budget(self.settings.limits, self.settings.prices)
+        self._stopper = Stopper(self.budget)
         self._limiter = Limiter(self.settings.concurrency)
+
+    @property
+    def stop_reason(self) -> str:
+        """Why not everything was judged; empty where everything was."""
+        return self._stopper.reason
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
         """Every distinct case, judged; UNKNOWN where there was a stop.
 
         Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
         """
-        items = _distinct(cases)
-        self._all = sum(len(item.places) for item in items)
-        batcher = JudgeBatcher(
-            self._limiter,
-            self.budget,
-            Retries.of(self.settings.retries),
-            self._pause,
-            lambda: self.stop_reason,
-            self.settings.timeout,
-        )
-        if self.settings.store is not None:
-            batcher.store = await threads.shared().run(self.settings.store.open)
-            for item in items:
-                item.judging.store = batcher.store
-        batcher.open()
-        before = current_batcher.set(batcher)
-        try:
+        settings, listed = self.settings, tuple(cases)
+        store = None if settings.store is None else await threads.shared().run(settings.store.open)
+        items = _distinct(listed, store)
+        self._all = len(listed)
+        retries = Retries.of(settings.retries)
+        requests = JudgeRequests(self._limiter, self.budget, retries, self._stopper, settings.timeout)
+        with JudgeBatcher(requests, store).at_work():
             by_judge = [item for item in items if any(juries_in(item.judging.base))]
             async with anyio.create_task_group() as group:
                 for item in items:
                     if not any(juries_in(item.judging.base)):
                         group.start_soon(self._judge_in_a_slot, item)
             await together((partial(self._judge, item) for item in by_judge), needed=False)
-        finally:
-            current_batcher.reset(before)
         if self._error is not None:
             raise self._error
         return items
 
     def interrupt(self) -> None:
         """Asks for nothing more; what is in flight is still awaited."""
-        self._stop(INTERRUPTED)
-
-    def _stop(self, reason: str) -> None:
-        self.stop_reason = self.stop_reason or reason
-        self._stopped.set()
+        self._stopper.stop(INTERRUPTED)
 
     async def _judge_in_a_slot(self, item: Item) -> None:
         async with self._limiter.aslot():
@@ -124,27 +115,20 @@ class Trial:
             try:
                 return await item.judging.judge(item.case)
             except LimitReached as limit:
-                self._stop(str(limit))
+                self._stopper.stop(str(limit))
             except StoreFailed as failed:
-                self._stop(f"the store failed: {failed}")
+                self._stopper.stop(f"the store failed: {failed}")
             except RagRuleError as error:
                 # Raised once nobody is at it any more: others may be paid for by now, and stored.
                 self._error = self._error or error
-                self._stop(str(error))
+                self._stopper.stop(str(error))
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
 
-    async def _pause(self, seconds: float) -> None:
-        """Waits before another try. Raises LimitReached where there is a stop meanwhile."""
-        await pause(seconds, self.budget, self._stopped)
-        if self._stopped.is_set():
-            raise LimitReached(self.stop_reason)
 
-
-def _distinct(cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
+def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") -> list[Item]:
     """One item for each predicate and memo key, in order; what is never remembered has its own."""
-    listed = tuple(cases)
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
-    judging_of = dict(zip(predicates, judgings(predicates), strict=True))
+    judging_of = dict(zip(predicates, judgings(predicates, store), strict=True))
     items: list[Item] = []
     keyed: dict[tuple[Predicate, Hashable], Item] = {}
     for place, (predicate, case) in enumerate(listed):

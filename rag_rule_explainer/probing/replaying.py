@@ -158,3 +158,7 @@ class Baseline:
     judge_spent: Callable[[], TokensByModel] | None = None
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     trace: TracedExplanation | None = None
+
+    def doubt(self) -> str:
+        """Why verdicts on replays cannot be relied on; empty where they can, or where nobody can tell."""
+        return "" if self.fidelity is None else self.fidelity.unchecked

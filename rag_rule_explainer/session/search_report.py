@@ -116,7 +116,7 @@ class SearchReport:
         return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
 
     def _is_voted(self, claim: Claim) -> bool:
-        return all(self._subset(own) in self.tracked.ballots for own in claim.hangs_on)
+        return all(self.tracked.voted(self._subset(own)) is not None for own in claim.hangs_on)
 
     def _sampling(self, claim: Claim) -> str:
         doubt = self.tracked.doubt().partition(":")[0]
