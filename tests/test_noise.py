@@ -475,7 +475,7 @@ class TestCorners:
             concurrency=1,
         )
         sources = [Source(f"D{n}", f"text {n}") for n in range(1, 6)]
-        inquiry = explainer._session("?", sources, "yes", None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+        inquiry = explainer._session("?", sources, "yes", {})  # pyright: ignore[reportPrivateUsage]
         explanation = await inquiry.explanation()
         assert len(told) == last[0]
         assert explanation.stop_reason == "interrupted"

@@ -364,7 +364,7 @@ def test_ctrl_c_while_it_waits_brings_the_explanation() -> None:
         return "yes" if {source.id for source in shown} >= PAIR else "no"
 
     asked = explainer(replay, rules="retention")
-    inquiry = asked._session("?", sources(50), None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+    inquiry = asked._session("?", sources(50), None, {})  # pyright: ignore[reportPrivateUsage]
     updates, explanation = parted(list(streamed(inquiry)))
     assert explanation.stop_reason == "interrupted"
     assert [rule.claim for rule in explanation.rules] == ["unverified"]

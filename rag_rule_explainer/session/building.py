@@ -32,7 +32,7 @@ from ..settings import Settings
 from ..sources import Source, SourceSet
 from ..verdicts import Verdict
 from ..version import __version__
-from .plan import MiningPlan
+from .plan import ByGroups, MiningPlan
 from .search_report import SearchReport, with_relations
 from .tracked_search import MOST_PROBES, TrackedSearch
 
@@ -71,9 +71,9 @@ class ExplanationBuilder:
     def explanation(self) -> Explanation:
         """All of it."""
         baseline, settings = self.baseline, self.settings
-        looks = self.plan.sees_everything, self.plan.finds_all
+        method = self.plan.method
         reports = tuple(
-            SearchReport(each, self.sources, settings.noise, *looks) for each in self.tracked_searches
+            SearchReport(each, self.sources, settings.noise, method) for each in self.tracked_searches
         )
         rules = self._rules(reports)
         together = (JUDGED_TOGETHER,) if any(each.judged_together for each in reports) else ()
@@ -139,7 +139,9 @@ class ExplanationBuilder:
             return rules
         return {
             report.kind: with_relations(
-                rules[report.kind], rules[other.kind], others_complete=other.resolved and other.finds_all
+                rules[report.kind],
+                rules[other.kind],
+                others_complete=other.resolved and other.method.finds_all,
             )
             for report, other in zip(reports, reversed(reports), strict=True)
         }
@@ -150,7 +152,11 @@ class ExplanationBuilder:
             return DOUBTED
         units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
         named = [{each for rule in found for each in rule.sources} for found in rules.values() if found]
-        return DROPPED if self.plan.name == "grouped" and any(units - each for each in named) else ""
+        return (
+            DROPPED
+            if isinstance(self.plan.method, ByGroups) and any(units - each for each in named)
+            else ""
+        )
 
     def _why_stopped(self, reports: tuple[SearchReport, ...]) -> str:
         stopped = (report.search.stop_reason for report in reports)

@@ -29,7 +29,7 @@ from .baseline import BaselineSetup, Established
 from .baseline_checks import BaselineChecks, check_judgeable
 from .building import ExplanationBuilder
 from .final_comparison import FinalComparison
-from .plan import MiningPlan
+from .plan import MiningPlan, OneRule
 from .progress_telling import ProgressTeller
 from .searching import Searching
 from .stored_answers import rejudged
@@ -233,7 +233,7 @@ class _Run:
             session.notes,
         )
         # Whether one rule holds is a question about any condition.
-        if session.plan.antecedent is None:
+        if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
         # Votes are what there is against answers that do not repeat.
         await checks.check_repeatable(wanted=settings.check_repeatable and not votes)
