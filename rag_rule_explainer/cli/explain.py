@@ -16,6 +16,7 @@ from ..explanation.explanation import Explanation
 from ..predicates import Judge, Predicate
 from ..predicates.inside import sources_named_in
 from ..printable import amount
+from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..progress import ProgressBar
 from ..report import lines
@@ -104,24 +105,7 @@ def _of_sources(
     pinned = _pinned(request, incident)
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
     _check_named(predicates, source_set)
-    units = source_set.lattice.size
-    if rule is None:
-        plan = choose(settings, source_set)
-    else:
-        plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
-    if request.asking.model is None:
-        replay = offline_replay
-    else:
-        replay = chat_model_replay(
-            request.asking.model,
-            request.asking.base_url,
-            request.asking.temperature,
-            request.asking.key,
-        )
-        replays = plan.worst_case(units)
-        # A cap counts retries too.
-        retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
-        _agree_on_cost(replays, retries, yes=request.asking.yes)
+    replay = _replay_of(request, settings, source_set, rule)
     settings = _with_a_namespace(settings, request)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
@@ -142,6 +126,25 @@ def _of_sources(
             raise BaselineFailed(
                 unanswered(asking.model, asking.base_url, asking.key, error.__cause__ or error)
             ) from error
+
+
+def _replay_of(
+    request: Request, settings: Settings, source_set: SourceSet, rule: NamedRule | None
+) -> Replay:
+    """The model that is asked, once it is agreed what that may cost; the reader where there is none."""
+    if rule is None:
+        plan = choose(settings, source_set)
+    else:
+        plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
+    asking = request.asking
+    if asking.model is None:
+        return offline_replay
+    replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
+    replays = plan.worst_case(source_set.lattice.size)
+    # A cap counts retries too.
+    retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
+    _agree_on_cost(replays, retries, yes=asking.yes)
+    return replay
 
 
 def estimate(request: Request, settings: Settings, assuming: Assumptions) -> None:

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from ..errors import InvalidInput
-from ..explanation.records import phrase
+from ..explanation.wording import phrase
 from ..given import Given, names
 from ..printable import shortened
 from ..sources import Source, SourceSet

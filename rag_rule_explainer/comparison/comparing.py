@@ -7,7 +7,8 @@ from fractions import Fraction
 from ..allowed import checked_function, told
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..explanation.records import Finding, joined
+from ..explanation.records import Finding
+from ..explanation.wording import joined
 from ..lattice import Lattice, Mask
 from ..printable import shortened
 from ..rules import RuleKind

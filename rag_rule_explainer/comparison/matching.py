@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..errors import InvalidInput
-from ..explanation.records import SourceRecord, joined
+from ..explanation.records import SourceRecord
+from ..explanation.wording import joined
 from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..explanation.records import Finding, joined
+from ..explanation.records import Finding
+from ..explanation.wording import joined
 from ..printable import plain_id, printable, shortened
 from .records import Broken, Change, MatchedSource
 

@@ -1,6 +1,5 @@
 """The parts of an explanation, in the user's terms."""
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import floor
 from typing import Literal
@@ -11,6 +10,7 @@ from ..lattice import told
 from ..printable import plain_id, printable, shortened
 from ..rules import ClaimStatus, RuleKind
 from ..verdicts import Answer, Judgement
+from .wording import joined, named_units, phrase
 
 DOUBTED = "what replays show may not be the doing of their sources alone, as the first warning says"
 """Why a search that has come to its end is not complete: nothing shows that its verdicts are true."""
@@ -245,32 +245,6 @@ class MinerRecord:
 
     name: str
     reason: str
-
-
-def joined(ids: Iterable[str]) -> str:
-    """Ids as a phrase: "D2", "D2 and D4", "D1, D2 and D4"; quoted where they read like words."""
-    return phrase([plain_id(identity) for identity in ids])
-
-
-def phrase(shown: Sequence[str]) -> str:
-    """What can be printed as a phrase: "A", "A and B", "A, B and C"."""
-    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
-
-
-def named_units(ids: Collection[str], ties: Iterable[Sequence[str]]) -> list[str]:
-    """Ids, printable, those that are tied as one: "D2 (with its near-duplicate D7)"."""
-    among = set(ids)
-    tied = {tie[0]: tie[1:] for tie in ties if among.issuperset(tie)}
-    followers = {identity for others in tied.values() for identity in others}
-    named = list[str]()
-    for identity in ids:
-        if identity in tied:
-            others = tied[identity]
-            plural = "s" * (len(others) > 1)
-            named.append(f"{plain_id(identity)} (with its near-duplicate{plural} {joined(others)})")
-        elif identity not in followers:
-            named.append(plain_id(identity))
-    return named
 
 
 def past_tense(kind: RuleKind) -> str:

@@ -109,18 +109,8 @@ class _Search:
         if known is not None:
             yield from self.ruled_out(known)
             return
-        sampled, self.trying = self.miner.sampled, candidate
-        sizes, pinned = sampled.sizes or (), self.miner.pinned
-        draws = Draws(self.kind, self.lattice, candidate, sizes, pinned)
-        count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
-        self.tested += 1
-        exhaustive = draws.everything <= count
-        if exhaustive:
-            supersets, statement = list(self.lattice.supersets(candidate)), ""
-        else:
-            supersets = list(draws.supersets(count, self.random(candidate)))
-            statement = sampled.statement(count, draws)
-            supersets += draws.neighbours if sampled.neighbours else ()
+        self.trying = candidate
+        supersets, count, statement = self.drawn(candidate)
         broken, ahead = None, 0
         for upto in (FIRST_DRAWS, len(supersets)):
             if broken is None:
@@ -131,7 +121,7 @@ class _Search:
         if broken is not None:
             yield from self.ruled_out(broken)
             return
-        if unknown is not None and exhaustive:
+        if unknown is not None and not statement:
             yield from self.ruled_out(unknown)
             return
         if unknown is None:
@@ -144,6 +134,19 @@ class _Search:
             self.unresolved.append(candidate)
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
+
+    def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
+        """What a candidate is tried on, how many draws that is, and what they guarantee; nothing of the
+        kind where it is tried on everything."""
+        sampled, sizes = self.miner.sampled, self.miner.sampled.sizes or ()
+        draws = Draws(self.kind, self.lattice, candidate, sizes, self.miner.pinned)
+        count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
+        self.tested += 1
+        if draws.everything <= count:
+            return list(self.lattice.supersets(candidate)), count, ""
+        supersets = list(draws.supersets(count, self.random(candidate)))
+        statement = sampled.statement(count, draws)
+        return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
 
     def ruled_out(self, falsifier: Mask) -> Steps:
         """Looks for no rule any more inside what breaks or has no verdict, and inside what breaks beyond

@@ -12,7 +12,6 @@ from ..verdicts import Answer, Case, Judgement, Verdict
 from .combine import (
     AllOf,
     AnyOf,
-    as_judgement,
     as_predicate,
     both,
     either,
@@ -22,6 +21,7 @@ from .combine import (
     run,
     unwrapped,
 )
+from .outcomes import as_judgement
 from .protocol import Judged, Predicate
 from .structured import NO_JSON, as_answer, json_in, json_of, parsed, said_in_json, same_json
 

@@ -10,15 +10,8 @@ from typing import TypeAlias
 from rich.text import Text
 
 from ..explanation.explanation import Explanation
-from ..explanation.records import (
-    DOUBTED,
-    JUDGED_TOGETHER,
-    Finding,
-    SourceRecord,
-    joined,
-    named_units,
-    phrase,
-)
+from ..explanation.records import DOUBTED, JUDGED_TOGETHER, Finding, SourceRecord
+from ..explanation.wording import joined, named_units, phrase
 from ..lattice import told
 from ..printable import plain_id, printable, shortened
 from ..rules import RuleKind

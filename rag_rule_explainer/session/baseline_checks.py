@@ -117,7 +117,7 @@ class BaselineChecks:
         named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
         for name in named:
             if name not in ids:
-                yield f"the condition names {no_source(name, ids)}"
+                yield f"the condition names {no_source([name], ids)}"
 
     async def check_repeatable(self, *, wanted: bool) -> None:
         """Asks about the full set once more: a predicate that disagrees with itself explains nothing.

@@ -18,8 +18,8 @@ from ..explanation.records import (
     ProbeRecord,
     SourceRecord,
     Spent,
-    joined,
 )
+from ..explanation.wording import joined
 from ..jsonable import as_json, encodable, json_object, recorded, recorded_judgement
 from ..lattice import Mask
 from ..predicates import negation_of
@@ -36,6 +36,7 @@ from .plan import ByGroups, MiningPlan
 from .search_report import SearchReport, with_relations
 from .tracked_search import MOST_PROBES, TrackedSearch
 
+_OWN_VERSIONS = {"rag-rule-explainer": __version__, "python": platform.python_version()}
 CONSTANT = (
     "the condition comes out the same whatever is retrieved, so no source decides about it: ask about "
     "something else, or see whether the model goes by what it is shown at all"
@@ -48,7 +49,7 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """What an session has come to."""
+    """What a session has come to."""
 
     identity: str
     question: str
@@ -103,20 +104,17 @@ class ExplanationBuilder:
             stop_reason=self._why_stopped(reports) or self._may_have_missed(rules),
             unresolved=tuple(entry for report in reports for entry in report.unresolved()),
             warnings=(*map(encodable, self.warnings), *together),
-            notes=(
-                *baseline.notes,
-                *self.notes,
-                *self._tied(),
-                *self._why_no_rules(reports),
-                *self._why_little(rules),
-                *self._remarks(),
-            ),
-            versions={
-                "rag-rule-explainer": __version__,
-                "python": platform.python_version(),
-                **baseline.versions,
-            },
+            notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules)),
+            versions={**_OWN_VERSIONS, **baseline.versions},
         )
+
+    def _own_notes(
+        self, reports: tuple[SearchReport, ...], rules: Mapping[RuleKind, Sequence[Finding]]
+    ) -> Iterator[str]:
+        yield from self._tied()
+        yield from self._why_no_rules(reports)
+        yield from self._why_little(rules)
+        yield from self._remarks()
 
     def _record(self, source: Source) -> SourceRecord:
         metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned

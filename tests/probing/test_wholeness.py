@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from rag_rule_explainer import InvalidInput, Settings
+from rag_rule_explainer.probing.finish_reasons import reason_in
 from rag_rule_explainer.probing.wholeness import (
     ANY,
     CALLS,
@@ -17,7 +18,6 @@ from rag_rule_explainer.probing.wholeness import (
     answer_fault,
     ending_of,
     fault_of,
-    reason_in,
 )
 
 
