@@ -14,7 +14,7 @@ from .errors import InvalidInput
 from .printable import shortened
 
 _LONGEST = 200
-Function = TypeVar("Function", bound=Callable[..., Any])
+Collecting = TypeVar("Collecting", bound=Callable[..., Any])
 Options = TypeVar("Options")
 
 
@@ -63,7 +63,7 @@ def checked_text(name: str, given: Any, what: str = "a str") -> str:
     return given
 
 
-def named(function: object) -> str:
+def named_function(function: object) -> str:
     """Returns what errors call a function."""
     name = getattr(function, "__qualname__", None) or type(function).__name__
     return "a lambda" if name.endswith("<lambda>") else name
@@ -101,11 +101,11 @@ def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(each.name for each in parameters if each.kind in kinds and each.name != "self")
 
 
-def showing(options: type, fields: type) -> Callable[[Function], Function]:
+def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
     """Returns a decorator for a function that collects ``**fields``: its signature then names every field
     of the dataclass ``options`` with its default, and with its type in the TypedDict ``fields``."""
 
-    def shown(function: Function) -> Function:
+    def shown(function: Collecting) -> Collecting:
         signature = inspect.signature(function)
         *parameters, collected = signature.parameters.values()
         named = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
-from .allowed import checked_flag, checked_function, named, taken, takes
+from .allowed import checked_flag, checked_function, named_function, taken, takes
 from .errors import InvalidInput
 from .estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .predicates import PredicateLike, as_predicate, negated, same_answer
@@ -19,7 +19,7 @@ from .session.plan import OneRule
 from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
-from .verdicts import Answer, logged_answer, plain
+from .verdicts import Answer, logged_answer, plain_text
 
 if TYPE_CHECKING:
     from .estimate.estimate import Estimate
@@ -137,9 +137,9 @@ class Explainer:
         loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``
         does it for sure. Raises what ``explain`` raises: bad input at once, the rest when it is iterated.
         """
-        from .session.streaming import streamed
+        from .session.streaming import stream_of
 
-        return streamed(self._session(question, sources, baseline, fields))
+        return stream_of(self._session(question, sources, baseline, fields))
 
     @showing_call_fields
     def astream(
@@ -151,9 +151,9 @@ class Explainer:
     ) -> "AsyncGenerator[Update | Explanation, None]":
         """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
         sure."""
-        from .session.streaming import astreamed
+        from .session.streaming import astream_of
 
-        return astreamed(self._session(question, sources, baseline, fields))
+        return astream_of(self._session(question, sources, baseline, fields))
 
     @showing_call_fields
     def verify(
@@ -247,7 +247,7 @@ class Explainer:
             plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
         told = (self.progress, as_progress(options.progress))
         return Session(
-            question=plain(question),
+            question=plain_text(question),
             sources=source_set,
             baseline=baseline,
             replay=replay,
@@ -277,7 +277,9 @@ def _checked_replay(replay: Replay) -> Replay:
     what = "a function of (question, sources) that returns the answer"
     checked_function("replay", replay, what)
     if not takes(replay, 2):
-        raise InvalidInput(f"replay is {named(replay)}, which cannot be called with two; give {what}")
+        raise InvalidInput(
+            f"replay is {named_function(replay)}, which cannot be called with two; give {what}"
+        )
     return replay
 
 

@@ -34,7 +34,7 @@ class Given(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-def taken_apart(given: object) -> Given | None:
+def given_parts(given: object) -> Given | None:
     """Returns what a text, a dict or a document holds; None for anything else."""
     if isinstance(given, str):
         return Given(given, None, {})

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from .allowed import did_you_mean, told
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
-from .given import FrameworkDocument, Given, names, taken_apart
+from .given import FrameworkDocument, Given, given_parts, names
 from .lattice import Lattice, Mask
 
 MOST_SOURCES = 10_000
@@ -256,7 +256,7 @@ def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
 
 def _named(given: Sequence[object]) -> tuple[Source, ...]:
     parts = [
-        Given(each.text, each.id, each.metadata) if isinstance(each, Source) else taken_apart(each)
+        Given(each.text, each.id, each.metadata) if isinstance(each, Source) else given_parts(each)
         for each in given
     ]
     for place, (source, part) in enumerate(zip(given, parts, strict=True), start=1):

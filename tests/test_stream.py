@@ -32,7 +32,7 @@ from rag_rule_explainer import (
     condition,
     equals,
 )
-from rag_rule_explainer.session.streaming import streamed
+from rag_rule_explainer.session.streaming import stream_of
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.drawing import drawn, examples
@@ -365,7 +365,7 @@ def test_ctrl_c_while_it_waits_brings_the_explanation() -> None:
 
     asked = explainer(replay, rules="retention")
     inquiry = asked._session("?", sources(50), None, {})  # pyright: ignore[reportPrivateUsage]
-    updates, explanation = parted(list(streamed(inquiry)))
+    updates, explanation = parted(list(stream_of(inquiry)))
     assert explanation.stop_reason == "interrupted"
     assert [rule.claim for rule in explanation.rules] == ["unverified"]
     assert standing(updates) == reported(explanation)

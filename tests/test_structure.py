@@ -1,6 +1,7 @@
 """How the package is laid out: what its root holds, and what integrations may use of it."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,3 +135,84 @@ def test_no_function_is_long() -> None:
 def test_no_function_takes_much() -> None:
     found = {n: parameters_of(node) for n, node in functions() if node.name not in COMMANDS}
     check(found, MOST_PARAMETERS, OPEN_PARAMETERS)
+
+
+TWINS = (
+    {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer"},
+    {"storing/postgres.py", "storing/sqlite.py"},
+    {"tracing/langsmith.py", "tracing/spans.py"},
+)
+"""Frameworks, databases and tracers: what does the same for two of them has the same name."""
+OPEN_NAMES = frozenset(
+    [
+        "Case",
+        "Conversations",
+        "Found",
+        "Held",
+        "INTERCEPTIONS",
+        "Kind",
+        "Made",
+        "Marks",
+        "Outside",
+        "Place",
+        "Reading",
+        "Request",
+        "Retrieved",
+        "STORE",
+        "Shape",
+        "Steps",
+        "Watch",
+        "Written",
+        "arguments",
+        "asked_part",
+        "astreamed",
+        "at_once",
+        "changed",
+        "copied",
+        "current_state",
+        "described",
+        "explained",
+        "gate",
+        "keep",
+        "named",
+        "place_of",
+        "plain",
+        "state_of",
+        "streamed",
+        "texts_in",
+        "told",
+    ]
+)
+"""Of the kit and the integrations; this list only ever becomes shorter."""
+
+
+def names_in(file: Path) -> Iterator[str]:
+    """What a module defines for others; a type variable is nobody else's."""
+    for node in ast.parse(file.read_text()).body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar" | "ParamSpec"))):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case _:
+                pass
+
+
+def are_twins(places: list[str]) -> bool:
+    return any(
+        len(places) == len(pair) and all(sum(part in place for place in places) == 1 for part in pair)
+        for pair in TWINS
+    )
+
+
+def test_no_public_name_means_two_things() -> None:
+    places = defaultdict[str, list[str]](list)
+    for name, file in FILES:
+        for each in names_in(file):
+            if not each.startswith("_"):
+                places[each].append(name)
+    twice = {each for each, found in places.items() if len(found) > 1 and not are_twins(found)}
+    assert not twice - OPEN_NAMES, {each: places[each] for each in twice - OPEN_NAMES}
+    assert not OPEN_NAMES - twice, "they mean one thing now: take them off the list"

@@ -17,7 +17,7 @@ from ..probing.judge_batcher import JudgeBatcher
 from ..probing.judge_requests import JudgeRequests
 from ..probing.judging import Judging, judgings
 from ..probing.limiter import Limiter
-from ..probing.limits import LimitReached
+from ..probing.limits import INTERRUPTED, LimitReached
 from ..probing.pausing import Stopper
 from ..probing.retries import Retries
 from ..settings import Settings
@@ -26,9 +26,6 @@ from ..verdicts import Case, Judgement, Verdict
 if TYPE_CHECKING:  # a check without a store loads no SQLAlchemy
     from ..storing.opened import Opened
 
-INTERRUPTED = "interrupted"
-"""The stop reason after Ctrl-C."""
-
 NOT_JUDGED = Judgement(Verdict.UNKNOWN, "not judged")
 
 CheckProgress: TypeAlias = Callable[[int, int], object]
@@ -36,7 +33,7 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class TrialItem:
     """A case to judge, and the places of all cases that are the same to the predicate."""
 
     judging: Judging
@@ -46,7 +43,7 @@ class Item:
 
 
 @dataclass(slots=True, eq=False)
-class Trial:
+class JudgeTrial:
     """The judging of labelled cases. For one event loop, and to be run once.
 
     ``budget`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
@@ -71,7 +68,7 @@ class Trial:
         """Why not everything was judged; empty where everything was."""
         return self._stopper.reason
 
-    async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
+    async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
         """Every distinct case, judged; UNKNOWN where there was a stop.
 
         Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
@@ -97,11 +94,11 @@ class Trial:
         """Asks for nothing more; what is in flight is still awaited."""
         self._stopper.stop(INTERRUPTED)
 
-    async def _judge_in_a_slot(self, item: Item) -> None:
+    async def _judge_in_a_slot(self, item: TrialItem) -> None:
         async with self._limiter.aslot():
             await self._judge(item)
 
-    async def _judge(self, item: Item) -> None:
+    async def _judge(self, item: TrialItem) -> None:
         item.judgement = await self._judgement(item)
         self._judged += len(item.places)
         if self.progress is not None:
@@ -110,7 +107,7 @@ class Trial:
             except Exception:  # a broken progress bar must not cost what was paid for
                 self.progress = None
 
-    async def _judgement(self, item: Item) -> Judgement:
+    async def _judgement(self, item: TrialItem) -> Judgement:
         if not self.stop_reason:
             try:
                 return await item.judging.judge(item.case)
@@ -125,12 +122,12 @@ class Trial:
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
 
 
-def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") -> list[Item]:
+def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") -> list[TrialItem]:
     """One item for each predicate and memo key, in order; what is never remembered has its own."""
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
     judging_of = dict(zip(predicates, judgings(predicates, store), strict=True))
-    items: list[Item] = []
-    keyed: dict[tuple[Predicate, Hashable], Item] = {}
+    items: list[TrialItem] = []
+    keyed: dict[tuple[Predicate, Hashable], TrialItem] = {}
     for place, (predicate, case) in enumerate(listed):
         judging = judging_of[predicate]
         try:
@@ -141,7 +138,7 @@ def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") 
         if known is not None:
             known.places.append(place)
             continue
-        item = Item(judging, case, [place])
+        item = TrialItem(judging, case, [place])
         items.append(item)
         if key is not None:
             keyed[predicate, key] = item

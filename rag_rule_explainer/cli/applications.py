@@ -14,7 +14,7 @@ from ..probing.judging import described
 from ..progress.report import Progress
 from ..settings import Settings
 from .frameworks import Integration
-from .requests import Request
+from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
@@ -55,7 +55,7 @@ def load_application(name: str) -> Any:
 def application_explainer(
     integration: Integration,
     application: Any,
-    request: Request,
+    request: SearchRequest,
     settings: Settings,
     predicates: tuple[Predicate, Predicate | None],
     progress: Progress | None,
@@ -79,7 +79,7 @@ def application_explainer(
 
 
 def application_input(
-    integration: Integration, request: Request, question: str | None
+    integration: Integration, request: SearchRequest, question: str | None
 ) -> tuple[Any, str]:
     """What the application is given, and the question in it."""
     if request.subject.input is not None:

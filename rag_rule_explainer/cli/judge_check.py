@@ -10,9 +10,8 @@ import typer
 
 from ..checking import JudgeCheck, LabelledCase, check_judge
 from ..checking.text import SHOWN
-from ..checking.trial import INTERRUPTED
 from ..predicates import Predicate
-from ..probing.limits import Limits
+from ..probing.limits import INTERRUPTED, Limits
 from ..probing.retries import Retries
 from ..settings import DEFAULT_TIMEOUT, Settings
 from .conditions import SYNTAX, JudgedConditions, parsed
@@ -27,7 +26,7 @@ from .options import (
     MaxCost,
     MaxSeconds,
     MaxTokens,
-    Namespace,
+    NamespaceOption,
     PriceOption,
     StoreUrl,
 )
@@ -90,7 +89,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     timeout: Seconds = DEFAULT_TIMEOUT,
     retries: Further = _USUAL_RETRIES.most,
     store: StoreUrl = None,
-    namespace: Namespace = None,
+    namespace: NamespaceOption = None,
     show: Show = SHOWN,
     json: Json = False,
 ) -> None:

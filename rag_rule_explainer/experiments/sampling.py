@@ -24,15 +24,13 @@ from .examples import Example
 from .models import Examined
 from .running import Silence, several_at_once
 
-Key: TypeAlias = tuple[int, Mask]
+SubsetKey: TypeAlias = tuple[int, Mask]
 """The place of a question, and a subset of its sources."""
-Replies: TypeAlias = Mapping[Key, Sequence[Reply]]
-INTERRUPTED = "interrupted"
-"""Why nothing more is asked after Ctrl-C."""
+Replies: TypeAlias = Mapping[SubsetKey, Sequence[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SampledQuestion:
     """One question. ``sources``: what subsets are made of, the first one being the highest bit."""
 
     example: Example
@@ -62,14 +60,14 @@ class Sampling:
     """
 
     model: Examined
-    asked: Sequence[Asked]
+    asked: Sequence[SampledQuestion]
     samples: int
     settings: Settings
     limiter: Limiter
     told: Callable[[], object]
     budget: Budget = field(init=False)
     stop_reason: str = ""
-    _replies: dict[Key, list[Reply]] = field(init=False)
+    _replies: dict[SubsetKey, list[Reply]] = field(init=False)
     _samplers: list[Sampler] = field(init=False, default_factory=list[Sampler])
     _silence: Silence = field(init=False)
 
@@ -129,7 +127,7 @@ class Sampling:
             cache = AnswerCache(self.budget, remember=False, stored=stored)
             self._samplers.append(Sampler(replayer, cache))
 
-    async def _sample(self, number: int, key: Key) -> None:
+    async def _sample(self, number: int, key: SubsetKey) -> None:
         sampler, arrangement = self._samplers[key[0]], self.asked[key[0]].arrangement(key[1])
         try:
             reply = await sampler.sample(arrangement, number)

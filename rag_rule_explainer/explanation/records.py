@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ..lattice import told
+from ..lattice import subset_count
 from ..printable import plain_id, printable, shortened
 from ..rules import ClaimStatus, RuleKind
 from ..verdicts import Answer, Judgement
@@ -269,7 +269,7 @@ def _percent(finding: Finding) -> str:
 
 def evidence_of(finding: Finding) -> str:
     """What a finding rests on; the kinds of claim never read alike."""
-    seen = f"{finding.observed} of {told(finding.applicable)} subsets"
+    seen = f"{finding.observed} of {subset_count(finding.applicable)} subsets"
     sampling = printable(finding.sampling)
     by_votes = f", {sampling}" if sampling else ""
     remarks = "; perhaps not minimal" if finding.minimal is None else ""
@@ -277,7 +277,7 @@ def evidence_of(finding: Finding) -> str:
         groups = "1 group" if beside == 1 else f"{beside} groups"
         remarks += f"; {groups} of other near-duplicates kept or left out as a whole"
     wording = {
-        "proved": f"proved on all {told(finding.applicable)} subsets"
+        "proved": f"proved on all {subset_count(finding.applicable)} subsets"
         if finding.applicable > 1
         else "proved on the only subset",
         "confident": f"confidence {_percent(finding)}: held on {seen}{by_votes}",

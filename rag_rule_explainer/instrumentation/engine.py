@@ -17,7 +17,8 @@ from ..probing.tracing.marks import (
     current_replay,
 )
 from ..probing.tracing.traced import Unheard, heard, is_sent, own_root, unheard
-from ..probing.wholeness import ANY, EMPTY, Said, fault_of
+from ..probing.wholeness import ANY, Said, fault_of
+from ..probing.wholeness import EMPTY_REPLY as EMPTY
 
 __all__ = [
     "ANY",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
-from ..allowed import named, takes, told
+from ..allowed import named_function, takes, told
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, run
@@ -233,8 +233,8 @@ def as_predicate(given: PredicateLike) -> Predicate:
         return _hashable(given)
     if not callable(given):
         raise InvalidInput(
-            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a function "
-            "of a Case that returns True or False"
+            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a "
+            "function of a Case that returns True or False"
         )
     _check_arguments(given)
     return _hashable(Function(given))
@@ -243,8 +243,8 @@ def as_predicate(given: PredicateLike) -> Predicate:
 def _check_arguments(function: CaseFunction) -> None:
     if not takes(function, 1):
         raise InvalidInput(
-            f"the predicate is {named(function)}, which cannot be called with one Case alone; pass a "
-            "function of a Case that returns True or False, as lambda case: 'yes' in case does"
+            f"the predicate is {named_function(function)}, which cannot be called with one Case alone; "
+            "pass a function of a Case that returns True or False, as lambda case: 'yes' in case does"
         )
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
-from ..predicates.judge.jury import ALONE, Asked, Jury, among_others, company, current_batcher
+from ..predicates.judge.jury import ALONE, JudgeQuestion, Jury, among_others, company, current_batcher
 from ..predicates.judge.majority import majority, soonest
 from ..predicates.judge.protocol import Matter
 from ..predicates.judge.request import is_for_a_judge
 from ..verdicts import Judgement, Verdict
 from .judge_barrier import of_this_work
-from .judge_requests import Entry, JudgeRequests, Opinion
+from .judge_requests import DecidedOpinion, JudgeRequests, WaitingAnswer
 from .memo import Memo
 
 if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
@@ -41,8 +41,8 @@ class JudgeBatcher:
 
     requests: JudgeRequests
     store: "Opened | None" = None
-    _memo: Memo[Opinion] = field(default_factory=Memo[Opinion])
-    _dockets: dict[Terms, list[Entry]] = field(default_factory=dict[Terms, list[Entry]])
+    _memo: Memo[DecidedOpinion] = field(default_factory=Memo[DecidedOpinion])
+    _dockets: dict[Terms, list[WaitingAnswer]] = field(default_factory=dict[Terms, list[WaitingAnswer]])
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     @contextmanager
@@ -60,7 +60,7 @@ class JudgeBatcher:
         """True on the loop that it sits on: a replay may judge as well, on a loop of its own."""
         return asyncio.get_running_loop() is self._loop
 
-    async def judgement(self, asked: Asked) -> Judgement:
+    async def judgement(self, asked: JudgeQuestion) -> Judgement:
         """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package.
 
         Where it was made among several answers, whoever is judging is told; see ``Company``.
@@ -72,41 +72,41 @@ class JudgeBatcher:
             judging.is_mixed = True
         return made.judgement
 
-    async def _made(self, asked: Asked) -> Opinion:
+    async def _made(self, asked: JudgeQuestion) -> DecidedOpinion:
         return await self._stored(asked) or await self._decided(asked)
 
-    async def _stored(self, asked: Asked) -> Opinion | None:
+    async def _stored(self, asked: JudgeQuestion) -> DecidedOpinion | None:
         name = asked.remembered_as
         if self.store is None or name is None:
             return None
         # One that was made alone is as good as any; one made among others is only for those who allow it.
         alone = await self.store.judgement(name, asked.memo_key)
         if alone is not None:
-            return Opinion(alone, is_alone=True)
+            return DecidedOpinion(alone, is_alone=True)
         if asked.jury.batch == ALONE:
             return None
         among = await self.store.judgement(among_others(name), asked.memo_key)
-        return None if among is None else Opinion(among, is_alone=False)
+        return None if among is None else DecidedOpinion(among, is_alone=False)
 
-    async def _decided(self, asked: Asked) -> Opinion:
-        opinions: list[Opinion] = []
+    async def _decided(self, asked: JudgeQuestion) -> DecidedOpinion:
+        opinions: list[DecidedOpinion] = []
         judgements: list[Judgement] = []
         while (judgement := majority(judgements, asked.jury.samples)) is None:
             first = len(opinions)
             wanted = soonest(judgements, asked.jury.samples)
             opinions += await self._opinions(asked, range(first, first + wanted))
             judgements = [opinion.judgement for opinion in opinions]
-        decided = Opinion(judgement, is_alone=all(opinion.is_alone for opinion in opinions))
+        decided = DecidedOpinion(judgement, is_alone=all(opinion.is_alone for opinion in opinions))
         name = asked.remembered_as
         if self.store is not None and name is not None and judgement.verdict is not Verdict.UNKNOWN:
             kept_as = name if decided.is_alone else among_others(name)
             await self.store.put_judgement(kept_as, asked.memo_key, judgement)
         return decided
 
-    async def _opinions(self, asked: Asked, samples: range) -> list[Opinion]:
+    async def _opinions(self, asked: JudgeQuestion, samples: range) -> list[DecidedOpinion]:
         if len(samples) == 1:
             return [await self._opinion(asked, samples[0])]
-        opinions: list[Opinion] = []
+        opinions: list[DecidedOpinion] = []
         failed: list[Exception] = []
 
         async def one(sample: int) -> None:
@@ -124,15 +124,17 @@ class JudgeBatcher:
             raise failed[0]
         return opinions
 
-    async def _opinion(self, asked: Asked, sample: int) -> Opinion:
+    async def _opinion(self, asked: JudgeQuestion, sample: int) -> DecidedOpinion:
         terms = Terms(asked.jury, asked.matter, sample)
-        future: asyncio.Future[Opinion] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
         if asked.jury.batch == ALONE:
             # Nothing to wait for: every request finds a slot for itself.
-            await self.requests.decide(terms.jury, terms.matter, [Entry(asked.answer, True, future)])
+            await self.requests.decide(
+                terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
+            )
             return await future
         docket = self._dockets.setdefault(terms, [])
-        entry = Entry(asked.answer, is_for_a_judge(asked.answer), future)
+        entry = WaitingAnswer(asked.answer, is_for_a_judge(asked.answer), future)
         docket.append(entry)
         try:
             if (backlog := of_this_work.get()) is not None:
@@ -149,7 +151,7 @@ class JudgeBatcher:
                 self._dockets.pop(terms, None)
 
 
-def _taken(docket: list[Entry], entry: Entry, batch: int) -> list[Entry]:
+def _taken(docket: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
     """The entry and what may go with it, taken off the docket; nothing where somebody took it before."""
     if entry.taken:
         return []

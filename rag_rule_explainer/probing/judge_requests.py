@@ -32,7 +32,7 @@ _TRIES = 2
 """Requests about the same answers before they are split."""
 
 
-class Opinion(NamedTuple):
+class DecidedOpinion(NamedTuple):
     """What was decided, and whether the answer was the only one that the judge saw with it."""
 
     judgement: Judgement
@@ -40,16 +40,16 @@ class Opinion(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class WaitingAnswer:
     """An answer that waits for an opinion."""
 
     answer: str
     is_alone: bool
-    outcome: "asyncio.Future[Opinion]"
+    outcome: "asyncio.Future[DecidedOpinion]"
     taken: bool = False
 
 
-class Tried(NamedTuple):
+class TriedRequest(NamedTuple):
     """What came of one request."""
 
     reply: JudgeReply
@@ -71,7 +71,7 @@ class JudgeRequests:
     timeout: float | None = None
     _failures_in_a_row: int = 0
 
-    async def decide(self, jury: Jury, matter: Matter, entries: Sequence[Entry]) -> None:
+    async def decide(self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer]) -> None:
         """Gives every entry its opinion, or the error for which it has none."""
         try:
             await self._resolve(jury, matter, entries)
@@ -82,7 +82,7 @@ class JudgeRequests:
             raise
 
     async def _resolve(
-        self, jury: Jury, matter: Matter, entries: Sequence[Entry], tries: int = _TRIES
+        self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer], tries: int = _TRIES
     ) -> None:
         """Asks, asks again about those that have no opinion yet, then about each half of them."""
         error: Exception = JudgeFailed(MALFORMED)
@@ -93,7 +93,7 @@ class JudgeRequests:
             for identity, entry in zip(request.ids, entries, strict=True):
                 if identity in judged and not entry.outcome.done():
                     alone = len(request.candidates) == 1
-                    entry.outcome.set_result(Opinion(judged[identity], alone))
+                    entry.outcome.set_result(DecidedOpinion(judged[identity], alone))
             entries = [entry for entry in entries if not entry.outcome.done()]
             self._check_alive(bool(judged), tried.error)
             if not entries:
@@ -126,10 +126,10 @@ class JudgeRequests:
                 f"the last one with {why}"
             )
 
-    async def _asked(self, jury: Jury, request: JudgeRequest) -> Tried:
+    async def _asked(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
         """What the judge says, tried again where that may help."""
 
-        async def once() -> Tried:
+        async def once() -> TriedRequest:
             return await self._try(jury, request)
 
         tried = await once()
@@ -139,7 +139,7 @@ class JudgeRequests:
 
         return await again(self.retries, tried, once, _cause, self.stopper.pause)
 
-    async def _try(self, jury: Jury, request: JudgeRequest) -> Tried:
+    async def _try(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
         async with self.limiter.aslot():
             backlog = of_this_work.get()
             if backlog is not None and not backlog.needed:
@@ -151,18 +151,18 @@ class JudgeRequests:
                     reply = await answered(jury.judge, request, threads.shared().run)
                     models = reply.models or {jury.priced_as: reply.usage or {}}
                     self.budget.spend_judging(reply.usage, models)
-                    return Tried(reply)
+                    return TriedRequest(reply)
             except (RagRuleError, LimitReached):
                 raise
             except Exception as error:
                 if isinstance(error, UnusableReply):
                     models = error.models or {jury.priced_as: error.usage or {}}
                     self.budget.spend_judging(error.usage, models)
-                return Tried(JudgeReply(None), error)
-        return Tried(JudgeReply(None), TimeoutError(f"no answer within {self.timeout:g} seconds"))
+                return TriedRequest(JudgeReply(None), error)
+        return TriedRequest(JudgeReply(None), TimeoutError(f"no answer within {self.timeout:g} seconds"))
 
 
-def _fail(entries: Iterable[Entry], error: Exception) -> None:
+def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
     for entry in entries:
         if not entry.outcome.done():
             entry.outcome.set_exception(error)
@@ -170,5 +170,5 @@ def _fail(entries: Iterable[Entry], error: Exception) -> None:
             entry.outcome.exception()
 
 
-def _cause(tried: Tried) -> Exception | None:
+def _cause(tried: TriedRequest) -> Exception | None:
     return tried.error

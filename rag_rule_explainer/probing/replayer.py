@@ -21,11 +21,11 @@ from .pausing import Stopper
 from .replaying import EMPTY, Replay, UnusableReply, said_nothing
 from .reply import Reply
 from .retries import Retries
-from .tracing.marks import Kind, TracedExplanation, TracedReplay
+from .tracing.marks import ReplayPurpose, TracedExplanation, TracedReplay
 from .tracing.traced import traced
 from .wholeness import answer_fault
 
-Ask = Callable[[str, tuple[Source, ...]], Awaitable[Any]]
+AskApplication = Callable[[str, tuple[Source, ...]], Awaitable[Any]]
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +47,7 @@ class Replayer:
     accepts: Collection[str] = ()
     trace: TracedExplanation | None = None
     stopper: Stopper = field(init=False)
-    _ask: Ask = field(init=False)
+    _ask: AskApplication = field(init=False)
     _around: tuple[Slot, ...] = field(init=False, default_factory=around)
     _deadlines: Deadlines | None = field(init=False)
     _failures_in_a_row: int = field(init=False, default=0)
@@ -97,7 +97,7 @@ class Replayer:
         self,
         arrangement: Arrangement,
         begin: Callable[[], None],
-        kind: Kind = "replay",
+        kind: ReplayPurpose = "replay",
         *,
         may_try_again: bool = True,
     ) -> Reply:

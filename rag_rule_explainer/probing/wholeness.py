@@ -25,7 +25,7 @@ from typing import Any, cast
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 
-EMPTY = "a model reply was empty"
+EMPTY_REPLY = "a model reply was empty"
 AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
@@ -142,7 +142,7 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
     if ending not in _FINE and not _accepted(said.reason, ending, accepts):
         return _worded(ending, said.reason, "a model reply")
     if not (said.text.strip() or said.is_call or said.more):
-        return EMPTY
+        return EMPTY_REPLY
     if ending is Ending.UNSAID and said.reports:
         return HALF
     return ""

@@ -12,7 +12,7 @@ from rich.text import Text
 from ..explanation.explanation import Explanation
 from ..explanation.records import DOUBTED, JUDGED_TOGETHER, Finding, SourceRecord
 from ..explanation.wording import joined, named_units, phrase
-from ..lattice import told
+from ..lattice import subset_count
 from ..printable import plain_id, printable, shortened
 from ..rules import RuleKind
 
@@ -187,7 +187,7 @@ def _importance(explanation: Explanation) -> Iterator[Text]:
 
 def _cost(explanation: Explanation) -> Iterator[Text]:
     counts = explanation.counts
-    subsets = told(1 << len(explanation.units))
+    subsets = subset_count(1 << len(explanation.units))
     yield from _heading("Cost")
     yield Text(
         f"  {counts.probes} probes of {subsets} subsets; {counts.replays} replays "

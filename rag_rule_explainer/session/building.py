@@ -37,7 +37,7 @@ from .search_report import SearchReport, with_relations
 from .tracked_search import MOST_PROBES, TrackedSearch
 
 _OWN_VERSIONS = {"rag-rule-explainer": __version__, "python": platform.python_version()}
-CONSTANT = (
+CONSTANT_CONDITION = (
     "the condition comes out the same whatever is retrieved, so no source decides about it: ask about "
     "something else, or see whether the model goes by what it is shown at all"
 )
@@ -215,7 +215,7 @@ class ExplanationBuilder:
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
         """What to do where rules can say little."""
         if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
-            yield CONSTANT
+            yield CONSTANT_CONDITION
         elif len(self.sources) == 1:
             yield ONE_SOURCE
 

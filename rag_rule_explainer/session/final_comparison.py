@@ -7,7 +7,7 @@ from itertools import islice
 from ..lattice import Mask
 from ..probing.limits import LimitReached
 from ..probing.replayer import Replayer
-from ..probing.replaying import Fidelity
+from ..probing.replaying import ReplayFidelity
 from ..rules import RuleKind
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
@@ -32,7 +32,7 @@ class FinalComparison:
     tracked_searches: Sequence[TrackedSearch]
     notes: list[str]
 
-    async def made(self, fidelity: Fidelity) -> None:
+    async def made(self, fidelity: ReplayFidelity) -> None:
         """Raises StateShared, which ends the call, where models are sent something else than before."""
         replayer, budget = self.replayer, self.replayer.budget
         if fidelity.doubt or not fidelity.is_comparable or replayer.stopper.reason or not budget.samples:
@@ -53,7 +53,7 @@ class FinalComparison:
             if reply.cause is not None:
                 self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
 
-    def _once_more(self, fidelity: Fidelity) -> tuple[Mask, ...]:
+    def _once_more(self, fidelity: ReplayFidelity) -> tuple[Mask, ...]:
         """The subsets to ask about again: also all sources where a run went another way than the
         baseline; and where the application holds something else than before, those that were asked about
         first, when it held the least, and those of the rules themselves."""
@@ -73,7 +73,7 @@ class FinalComparison:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
-    def _deciding(self, fidelity: Fidelity) -> Mask:
+    def _deciding(self, fidelity: ReplayFidelity) -> Mask:
         """The largest subset on which a condition came out otherwise than on all sources: rules of both
         kinds hang on it. Else the smallest one that was asked about."""
         full = self.sources.lattice.full
@@ -92,5 +92,5 @@ class FinalComparison:
             return max(other, key=lambda mask: (mask.bit_count(), mask))
         return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
 
-    def _is_comparable(self, fidelity: Fidelity, mask: Mask) -> bool:
+    def _is_comparable(self, fidelity: ReplayFidelity, mask: Mask) -> bool:
         return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)

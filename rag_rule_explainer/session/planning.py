@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InvalidInput, TooManySources
-from ..lattice import FAMILY_LIMIT, Mask, told
+from ..lattice import FAMILY_LIMIT, Mask, subset_count
 from ..mining import CONFIDENCE_LIMIT, Partition, Sampled
 from ..settings import Settings
 from ..sources import MOST_SOURCES, SourceSet
@@ -73,8 +73,8 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
     if settings.miner in {"exact", "exhaustive"}:
         if others > FAMILY_LIMIT:
             raise TooManySources(
-                f"{tried}; all of them are tried up to {told(1 << FAMILY_LIMIT)}. Say miner='sampled', "
-                "which tries random ones"
+                f"{tried}; all of them are tried up to {subset_count(1 << FAMILY_LIMIT)}. Say "
+                "miner='sampled', which tries random ones"
             )
         return replace(plan, reason=f"asked for; {tried}")
     sampled = settings.sampling or Sampled()
@@ -136,7 +136,7 @@ def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: 
     method = ByBatches(partition, batches, len(set(held.values())))
     reason = (
         f"asked for; {_sources(among)} in {len(batches)} batches{by} of at most {largest}, the others "
-        f"{ways}: at most {told(method.subsets(among.lattice.size))} probes"
+        f"{ways}: at most {subset_count(method.subsets(among.lattice.size))} probes"
     )
     return _capped(replace(plan, method=method, reason=reason))
 
@@ -182,7 +182,7 @@ def _check_read_back(among: SourceSet) -> None:
 def _check_finishes(sources: int) -> None:
     if sources > FAMILY_LIMIT:
         raise TooManySources(
-            f"{sources} sources have {told(1 << sources)} subsets; an exact search takes at most "
+            f"{sources} sources have {subset_count(1 << sources)} subsets; an exact search takes at most "
             f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, or "
             "miner='grouped', which divides groups of them; retrieve fewer (a smaller top-k), or pass "
             "just the ones you suspect"
@@ -190,7 +190,7 @@ def _check_finishes(sources: int) -> None:
 
 
 def _subsets(among: SourceSet) -> str:
-    return f"{_sources(among)}, at most {told(1 << among.lattice.size)} probes"
+    return f"{_sources(among)}, at most {subset_count(1 << among.lattice.size)} probes"
 
 
 def _sources(among: SourceSet) -> str:
@@ -200,4 +200,4 @@ def _sources(among: SourceSet) -> str:
 
 
 def _counted(subsets: int) -> str:
-    return f"{told(subsets)} subset{'s' * (subsets != 1)}"
+    return f"{subset_count(subsets)} subset{'s' * (subsets != 1)}"

@@ -11,7 +11,7 @@ from ..probing.judge_batcher import JudgeBatcher
 from ..probing.judge_requests import JudgeRequests
 from ..probing.judging import Judging, distinct, judgings
 from ..probing.limiter import Limiter
-from ..probing.limits import LimitReached
+from ..probing.limits import INTERRUPTED, LimitReached
 from ..probing.pausing import Stopper
 from ..probing.prober import Prober
 from ..probing.replayer import Replayer
@@ -35,9 +35,6 @@ from .searching import Searching
 from .stored_answers import rejudged
 from .stored_question import StoredQuestion, named_store
 from .updates import Announcer
-
-INTERRUPTED = "interrupted"
-"""The stop reason after Ctrl-C."""
 
 
 @dataclass(slots=True, repr=False)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from ..errors import ApplicationChanged, InvalidInput, StoreFailed
 from ..probing import threads
-from ..probing.replaying import Baseline, Fidelity
+from ..probing.replaying import Baseline, ReplayFidelity
 from ..sources import Arrangement, SourceSet
 from ..storing.store import Store
 from ..verdicts import Judgement, Verdict
 
 if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
-    from ..storing.answers import Answers
+    from ..storing.answers import QuestionAnswers
     from ..storing.opened import Opened
 
 _REQUESTS = "what models were sent in the baseline"
@@ -31,7 +31,7 @@ class StoredQuestion:
     opened: "Opened | None"
     name: str
     sources: SourceSet
-    fidelity: Fidelity | None
+    fidelity: ReplayFidelity | None
 
     @classmethod
     async def of(
@@ -45,7 +45,7 @@ class StoredQuestion:
         return cls(opened, name, sources, None if given is None else given.fidelity)
 
     @property
-    def answers(self) -> "Answers | None":
+    def answers(self) -> "QuestionAnswers | None":
         """The answers to the question."""
         return None if self.opened is None else self.opened.answers(self.name)
 

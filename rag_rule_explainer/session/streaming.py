@@ -74,7 +74,7 @@ class _Watched:
         self.interrupt()
 
 
-async def astreamed(session: Session) -> AsyncGenerator[News, None]:
+async def astream_of(session: Session) -> AsyncGenerator[News, None]:
     """On the caller's loop."""
     watched = _Watched(session)
     try:
@@ -85,7 +85,7 @@ async def astreamed(session: Session) -> AsyncGenerator[News, None]:
         await watched.close()
 
 
-def streamed(session: Session) -> Generator[News, None, None]:
+def stream_of(session: Session) -> Generator[News, None, None]:
     """Blocking; Ctrl-C while it waits is as under ``explain()``."""
     watched, news = _Watched(session), None
     try:

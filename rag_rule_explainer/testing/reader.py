@@ -26,13 +26,13 @@ from .reader_text import (
     analysed,
     folded,
     key_of,
-    listed,
     spans,
     stem,
     terms_of,
+    word_list,
 )
 
-__all__ = ["LONGEST_READ", "NO_ANSWER", "read"]
+__all__ = ["LONGEST_READ", "NO_ANSWER", "read_answer"]
 
 NO_ANSWER: Final = "N/A"
 """What is answered where the passages support nothing."""
@@ -53,11 +53,11 @@ _NEAR: Final = 36
 _NOTHING: Final = frozenset[str]()
 
 
-_POLAR: Final = listed("is are was were do does did has have had can could")
-_EARLIER: Final = listed("first earlier older oldest earliest before eldest longer")
-_LATER: Final = listed("later younger youngest latest newer newest recent recently last")
-_OF_PLACE: Final = listed("in at near from to")
-_COUNTED: Final = listed("many much population old often far long tall high large big")
+_POLAR: Final = word_list("is are was were do does did has have had can could")
+_EARLIER: Final = word_list("first earlier older oldest earliest before eldest longer")
+_LATER: Final = word_list("later younger youngest latest newer newest recent recently last")
+_OF_PLACE: Final = word_list("in at near from to")
+_COUNTED: Final = word_list("many much population old often far long tall high large big")
 
 _DENIES: Final = re.compile(
     r"(?i)\b(?:no|not|none|never|nor|neither|nothing|without|cannot|\w{2,6}n['’]t|failed|fails|lacks)\b"
@@ -102,7 +102,7 @@ _Candidate = tuple[int, str, str]
 """The weight of an answer, negated so that the heaviest comes first, its key and its text."""
 
 
-def read(question: str, passages: Sequence[str]) -> str:
+def read_answer(question: str, passages: Sequence[str]) -> str:
     """Returns the best supported answer, or NO_ANSWER; the same in whatever order the passages come."""
     asked = _understood(question)
     found = [analysed(text) for text in dict.fromkeys(passages)]

@@ -11,13 +11,13 @@ LONGEST_READ: Final = 20_000
 """Characters of one passage that are read: a longer one is cut, so that a read stays bounded."""
 
 
-def listed(words: str) -> frozenset[str]:
+def word_list(words: str) -> frozenset[str]:
     """Returns the words of a list."""
     return frozenset(words.split())
 
 
-ASKING: Final = listed("who whom whose which what where when why how")
-GRAMMAR: Final = ASKING | listed(
+ASKING: Final = word_list("who whom whose which what where when why how")
+GRAMMAR: Final = ASKING | word_list(
     """a about above after again against all also although am among an and any are as at be because been
     before being between both but by can could did do does doing during each either else ever few for from
     had has have having he her here hers him his i if in into is it its itself just may me might more most

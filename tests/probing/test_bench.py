@@ -38,7 +38,7 @@ from rag_rule_explainer import (
     same_answer,
 )
 from rag_rule_explainer.predicates import AllOf, Predicate, remembered_name
-from rag_rule_explainer.predicates.judge.jury import Asked, jury_of
+from rag_rule_explainer.predicates.judge.jury import JudgeQuestion, jury_of
 from rag_rule_explainer.predicates.judge.protocol import Matter
 from rag_rule_explainer.probing.budget import Budget
 from rag_rule_explainer.probing.judge_barrier import together
@@ -512,7 +512,7 @@ class TestLoops:
         budget = Budget(Limits())
         batcher = JudgeBatcher(JudgeRequests(Limiter(1), budget, QUICK, Stopper(budget)))
         jury, matter = jury_of(judge, None, 1, 4), Matter("The answer is good", "?")
-        asked = [Asked(jury, matter, f"good {n}", None, n) for n in range(10)]
+        asked = [JudgeQuestion(jury, matter, f"good {n}", None, n) for n in range(10)]
         judgements = await asyncio.gather(*map(batcher.judgement, asked))
         assert {judgement.verdict for judgement in judgements} == {Verdict.HOLDS}
         # Nobody waited for the first one, and nobody for a full batch at the end.
@@ -531,12 +531,15 @@ class TestLoops:
         jury, matter = jury_of(judge, None, 1, 1), Matter("The answer is good", "?")
         with pytest.raises(LimitReached, match="interrupted"):
             await together(
-                (partial(batcher.judgement, Asked(jury, matter, f"good {n}", None, n)) for n in range(9)),
+                (
+                    partial(batcher.judgement, JudgeQuestion(jury, matter, f"good {n}", None, n))
+                    for n in range(9)
+                ),
                 needed=False,
             )
         assert sizes == [1]
         # What a probe in flight needs is still asked for.
-        judgement = await batcher.judgement(Asked(jury, matter, "good", None, "good"))
+        judgement = await batcher.judgement(JudgeQuestion(jury, matter, "good", None, "good"))
         assert judgement.verdict is Verdict.HOLDS
 
 
