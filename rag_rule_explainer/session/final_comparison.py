@@ -1,8 +1,8 @@
-"""One more look at the application when all is asked: whether it still is what it was."""
+"""The replays that are made again at the end, to see that the application is still the same."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
 from ..lattice import Mask
 from ..probing.limits import LimitReached
@@ -11,20 +11,23 @@ from ..probing.replaying import ReplayFidelity
 from ..rules import RuleKind
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
-from .plan import MOST_AGAIN
+from .plan import MOST_AGAIN, MOST_REWOUND
 from .tracked_search import TrackedSearch
 
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
+_NO_ROOM = "a limit is reached"
 _FIRST_AGAIN = 2
 """Subsets of each search that are asked about again where the application has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalComparison:
-    """What an application remembers may show only after several runs, so one is made again at last.
+    """Compares the application at the end of all searches with what it was before.
 
-    It is one on which rules hang, alone this time; the one on all sources where there is none.
+    What an application remembers may show only after several runs, so one replay at least is made again.
+    Where the application holds something else than before the baseline, some are also made with that put
+    back: what the baseline has set, and every later run has found, shows in no other comparison.
     """
 
     sources: SourceSet
@@ -32,28 +35,57 @@ class FinalComparison:
     tracked_searches: Sequence[TrackedSearch]
     notes: list[str]
 
-    async def made(self, fidelity: ReplayFidelity) -> None:
-        """Raises StateShared, which ends the call, where models are sent something else than before."""
-        replayer, budget = self.replayer, self.replayer.budget
-        if fidelity.doubt or not fidelity.is_comparable or replayer.stopper.reason or not budget.samples:
+    async def run(self, fidelity: ReplayFidelity) -> None:
+        """Makes the replays. They leave a doubt in ``fidelity`` where a run answers otherwise than
+        before.
+
+        Raises StateShared, which ends the call, where models are sent something else than before.
+        """
+        await self._compare(fidelity)
+        fidelity.remember()
+
+    async def _compare(self, fidelity: ReplayFidelity) -> None:
+        if fidelity.doubt or not fidelity.is_comparable:
             return
+        if self.replayer.stopper.reason or not self.replayer.budget.samples:
+            return
+        for mask in self._again(fidelity):
+            if fidelity.doubt or await self._failure(mask) is _NO_ROOM:
+                return
+        await self._compare_rewound(fidelity)
+
+    async def _compare_rewound(self, fidelity: ReplayFidelity) -> None:
+        made, failure = 0, ""
+        for mask in self._rewound(fidelity):
+            failed = ""
+            with fidelity.rewound():
+                failed = await self._failure(mask)
+            if fidelity.doubt or failed is _NO_ROOM:
+                return
+            made += not failed
+            failure = failed or failure
+        if failure and not made:
+            # One that fails now and then says nothing; where all fail, nothing was compared.
+            fidelity.miss(failure)
+
+    async def _failure(self, mask: Mask) -> str:
+        """Makes one replay; returns how it failed, if it did. ``_NO_ROOM`` where a limit is reached."""
 
         def begin() -> None:
-            replayer.charge()
-            budget.repeat_check += 1
+            self.replayer.charge()
+            self.replayer.budget.repeat_check += 1
 
-        for mask in self._once_more(fidelity):
-            if fidelity.doubt:
-                return
-            try:
-                reply = await replayer.run(Arrangement.of(self.sources, mask), begin, "comparison")
-            except LimitReached as limit:
-                self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
-                return
-            if reply.cause is not None:
-                self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+        try:
+            reply = await self.replayer.run(Arrangement.of(self.sources, mask), begin, "comparison")
+        except LimitReached as limit:
+            self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
+            return _NO_ROOM
+        if reply.cause is None:
+            return ""
+        self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+        return str(reply.error) or "it failed"
 
-    def _once_more(self, fidelity: ReplayFidelity) -> tuple[Mask, ...]:
+    def _again(self, fidelity: ReplayFidelity) -> tuple[Mask, ...]:
         """The subsets to ask about again: also all sources where a run went another way than the
         baseline; and where the application holds something else than before, those that were asked about
         first, when it held the least, and those of the rules themselves."""
@@ -72,6 +104,24 @@ class FinalComparison:
         elif fidelity.departs:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
+
+    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Mask]:
+        """The subsets to ask about with what the application held before the baseline, if it holds
+        something else by now: the smallest and the largest ones without each source, and the rules'."""
+        if fidelity.unchecked or not fidelity.can_rewind():
+            return
+        asked = {mask for tracked in self.tracked_searches for mask in tracked.search.verdicts}
+        known = sorted(
+            (mask for mask in asked if self._is_comparable(fidelity, mask)),
+            key=lambda mask: mask.bit_count(),
+        )
+        full = self.sources.lattice.full
+        own = [mask for each in self.tracked_searches for mask in each.hanging() if mask in set(known)]
+        by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full)))
+        chosen = dict.fromkeys(
+            mask for mask in (*_lacking_each(known, full), *by_turns, *known) if mask not in {None, full}
+        )
+        yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
     def _deciding(self, fidelity: ReplayFidelity) -> Mask:
         """The largest subset on which a condition came out otherwise than on all sources: rules of both
@@ -94,3 +144,14 @@ class FinalComparison:
 
     def _is_comparable(self, fidelity: ReplayFidelity, mask: Mask) -> bool:
         return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
+
+
+def _lacking_each(masks: Iterable[Mask], full: Mask) -> list[Mask]:
+    """The first of these, and those after it that lack a source which none before them lacks."""
+    chosen, lacked = list[Mask](), 0
+    for mask in masks:
+        lacks = full & ~mask
+        if lacks & ~lacked:
+            chosen.append(mask)
+            lacked |= lacks
+    return chosen

@@ -242,7 +242,7 @@ class _Run:
         if self.store.fidelity is not None:
             tracked = searching.tracked_searches
             comparison = FinalComparison(session.sources, replayer, tracked, session.notes)
-            await comparison.made(self.store.fidelity)
+            await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt()
         # Whose the answers are may have been told only by the replays.
