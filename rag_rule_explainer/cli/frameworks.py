@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, cast
@@ -61,14 +62,16 @@ class Integration:
 
 
 def _framework_of(application: Any) -> Framework:
-    """By its class; a function's by what its module has imported, and LangChain's where that has both."""
+    """By its class; a function's by what its module has imported, else by what it makes if it takes
+    nothing, else LangChain's."""
     framework = _built_with(application)
     if framework is not None:
         return framework
-    if callable(application) and _needs_nothing(application):
-        return "llama-index"  # only its integration takes functions that make engines
     module = sys.modules.get(getattr(application, "__module__", None) or "")
     used = set(_used_by(module)) if module is not None else set[Framework]()
+    if len(used) != 1 and callable(application) and _needs_nothing(application):
+        with suppress(Exception):  # which explaining will tell
+            return _built_with(application()) or "langchain"
     return "llama-index" if used == {"llama-index"} else "langchain"
 
 

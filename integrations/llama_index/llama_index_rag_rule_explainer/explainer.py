@@ -7,6 +7,7 @@ from typing import Any
 from typing_extensions import Unpack
 
 from rag_rule_explainer import (
+    Answer,
     Assumptions,
     Estimate,
     Explainer,
@@ -131,7 +132,7 @@ class RuleExplainer:
         checked_flag("allow_length", allow_length)
         self.application = application
         self.question_of = question_of
-        self._entry = entry_of(application)
+        self.entry = entry_of(application)
         chosen = Settings.of(settings, fields, type(self).__init__)
         chosen = chosen.accepting(length=allow_length)
         self._manner = Manner(
@@ -262,8 +263,16 @@ class RuleExplainer:
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """A call whose baseline is the user's own run: it writes to real memories."""
-        return self._call(self._case(given, live=True))
+        """A call whose baseline is the user's own run: it writes to real memories, and is made whether
+        its question can be read or not."""
+        return self._call(Case.of_the_users_run(given, self.question_of, forgiving=True))
+
+    def text_of(self, output: Any) -> str:
+        """The answer in an output; else what it prints as."""
+        try:
+            return Answer.of(self._manner.answer_of(output)).text
+        except Exception:  # whatever a function of the user's raises
+            return str(output)
 
     def _case(
         self,
@@ -272,7 +281,6 @@ class RuleExplainer:
         add_documents: Sequence[DocumentLike] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
-        live: bool = False,
     ) -> Case:
         if participation() is not None:
             raise refused(
@@ -290,9 +298,8 @@ class RuleExplainer:
             documents_in("add_documents", add_documents),
             ids_in(pinned),
             baseline,
-            live,
         )
 
     def _call(self, case: Case) -> Call[Found]:
-        run = ApplicationRun(LlamaIndexApplication(self._entry), case, self._manner)
+        run = ApplicationRun(LlamaIndexApplication(self.entry), case, self._manner)
         return Call(run, self._explainer, ProgressEvents())
