@@ -4,15 +4,18 @@ A string such as "no" is true, a string is a sequence of letters, and True is a 
 one of these means what Python would take it for.
 """
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from .errors import InvalidInput
 from .printable import shortened
 
 _LONGEST = 200
+Collecting = TypeVar("Collecting", bound=Callable[..., Any])
+Options = TypeVar("Options")
 
 
 def told(given: object) -> str:
@@ -60,7 +63,7 @@ def checked_text(name: str, given: Any, what: str = "a str") -> str:
     return given
 
 
-def named(function: object) -> str:
+def named_function(function: object) -> str:
     """Returns what errors call a function."""
     name = getattr(function, "__qualname__", None) or type(function).__name__
     return "a lambda" if name.endswith("<lambda>") else name
@@ -89,7 +92,9 @@ def check_no_others(given: Iterable[str], function: Callable[..., object]) -> No
     """Raises InvalidInput for keywords that a function collects and takes none of, with the nearest one
     that it takes."""
     for name in given:
-        raise InvalidInput(unknown_name(name, f"keyword of {named(function)}", keywords_of(function)[1:]))
+        raise InvalidInput(
+            unknown_name(name, f"keyword of {named_function(function)}", keywords_of(function)[1:])
+        )
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
@@ -103,3 +108,36 @@ def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
     kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     return tuple(each.name for each in parameters if each.kind in kinds and each.name != "self")
+
+
+def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
+    """Returns a decorator for a function that collects ``**fields``: its signature then names every field
+    of the dataclass ``options`` with its default, and with its type in the TypedDict ``fields``."""
+
+    def shown(function: Collecting) -> Collecting:
+        signature = inspect.signature(function)
+        *parameters, collected = signature.parameters.values()
+        named = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default_factory() if callable(each.default_factory) else each.default,
+                annotation=fields.__annotations__[each.name],
+            )
+            for each in dataclasses.fields(options)
+            if each.name not in signature.parameters
+        ]
+        told = signature.replace(parameters=[*parameters, *named, collected])
+        function.__signature__ = told  # pyright: ignore[reportFunctionMemberAccess] -- how inspect is told
+        return function
+
+    return shown
+
+
+def taken(options: type[Options], given: Mapping[str, Any]) -> Options:
+    """Returns the options of these fields. Raises InvalidInput for a name that is no field."""
+    known = [each.name for each in dataclasses.fields(cast("Any", options))]
+    for name in given:
+        if name not in known:
+            raise InvalidInput(unknown_name(name, "keyword of this call", known))
+    return options(**given)

@@ -1,23 +1,25 @@
 """Explainer: the one place where sources, miners, replays, predicates and findings meet."""
 
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
-from .allowed import checked_flag, checked_function, named, takes
+from .allowed import checked_flag, checked_function, named_function, taken, takes
 from .errors import InvalidInput
-from .estimate.assumptions import Assumptions, RunShape
+from .estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.replaying import Baseline, Replay
 from .progress import as_progress
 from .progress.report import Progress
 from .rules import RuleKind, as_kind
+from .session.call_options import CallFields, CallOptions, showing_call_fields
+from .session.plan import OneRule
 from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
-from .verdicts import Answer, logged_answer, plain
+from .verdicts import Answer, logged_answer, plain_text
 
 if TYPE_CHECKING:
     from .estimate.estimate import Estimate
@@ -76,15 +78,13 @@ class Explainer:
             raise InvalidInput(f"limiter is {limiter!r}; give a Limiter(size), or concurrency= alone")
         self.limiter = limiter or Limiter(self.settings.concurrency)
 
+    @showing_call_fields
     def explain(
         self,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
-        *,
-        replay: Replay | None = None,
-        pinned: Iterable[str] = (),
-        progress: Progress | bool | None = None,
+        **fields: Unpack[CallFields],
     ) -> "Explanation":
         """Every minimal rule of the answer to ``question``, blocking until it is known.
 
@@ -103,32 +103,28 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        session = self._session(question, sources, baseline, replay, pinned, progress)
+        session = self._session(question, sources, baseline, fields)
         return run_blocking(session.explanation, session.interrupt)
 
+    @showing_call_fields
     async def aexplain(
         self,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
-        *,
-        replay: Replay | None = None,
-        pinned: Iterable[str] = (),
-        progress: Progress | bool | None = None,
+        **fields: Unpack[CallFields],
     ) -> "Explanation":
         """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
-        session = self._session(question, sources, baseline, replay, pinned, progress)
+        session = self._session(question, sources, baseline, fields)
         return await session.explanation()
 
+    @showing_call_fields
     def stream(
         self,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
-        *,
-        replay: Replay | None = None,
-        pinned: Iterable[str] = (),
-        progress: Progress | bool | None = None,
+        **fields: Unpack[CallFields],
     ) -> "Generator[Update | Explanation, None, None]":
         """The findings of ``explain`` as they become known, each an ``Update``; its explanation last.
 
@@ -141,26 +137,25 @@ class Explainer:
         loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``
         does it for sure. Raises what ``explain`` raises: bad input at once, the rest when it is iterated.
         """
-        from .session.streaming import streamed
+        from .session.streaming import stream_of
 
-        return streamed(self._session(question, sources, baseline, replay, pinned, progress))
+        return stream_of(self._session(question, sources, baseline, fields))
 
+    @showing_call_fields
     def astream(
         self,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
-        *,
-        replay: Replay | None = None,
-        pinned: Iterable[str] = (),
-        progress: Progress | bool | None = None,
+        **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
         """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
         sure."""
-        from .session.streaming import astreamed
+        from .session.streaming import astream_of
 
-        return astreamed(self._session(question, sources, baseline, replay, pinned, progress))
+        return astream_of(self._session(question, sources, baseline, fields))
 
+    @showing_call_fields
     def verify(
         self,
         antecedent: Iterable[str],
@@ -168,10 +163,7 @@ class Explainer:
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
-        *,
-        replay: Replay | None = None,
-        pinned: Iterable[str] = (),
-        progress: Progress | bool | None = None,
+        **fields: Unpack[CallFields],
     ) -> "Verification":
         """Whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
 
@@ -187,9 +179,10 @@ class Explainer:
         from .probing.loop import run_blocking
 
         rule = antecedent, kind
-        session = self._session(question, sources, baseline, replay, pinned, progress, rule)
+        session = self._session(question, sources, baseline, fields, rule)
         return _verified(session, run_blocking(session.explanation, session.interrupt))
 
+    @showing_call_fields
     async def averify(
         self,
         antecedent: Iterable[str],
@@ -197,27 +190,16 @@ class Explainer:
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
-        *,
-        replay: Replay | None = None,
-        pinned: Iterable[str] = (),
-        progress: Progress | bool | None = None,
+        **fields: Unpack[CallFields],
     ) -> "Verification":
         """The same on the caller's own loop."""
         rule = antecedent, kind
-        session = self._session(question, sources, baseline, replay, pinned, progress, rule)
+        session = self._session(question, sources, baseline, fields, rule)
         return _verified(session, await session.explanation())
 
+    @showing_estimate_fields
     def estimate(
-        self,
-        question: str,
-        sources: Iterable[SourceLike],
-        *,
-        pinned: Iterable[str] = (),
-        prompt: str | None = None,
-        spent_tokens: int = 0,
-        notes: Sequence[str] = (),
-        shape: RunShape | None = None,
-        assuming: "Assumptions | None" = None,
+        self, question: str, sources: Iterable[SourceLike], **fields: Unpack[EstimateFields]
     ) -> "Estimate":
         """What explaining the answer to ``question`` would take at best, typically and at worst.
 
@@ -229,20 +211,12 @@ class Explainer:
         """
         from .estimate.estimate import Material, estimated
 
-        if not isinstance(assuming, (Assumptions, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"assuming is {assuming!r}; give Assumptions(answer_tokens=...)")
+        options = taken(EstimateOptions, fields)
         _check_question(question)
-        source_set = SourceSet.of(sources, pinned, self.settings.tied_from)
-        material = Material.of(
-            question,
-            source_set,
-            [self.predicates[kind] for kind in self.settings.kinds],
-            assuming or Assumptions(),
-            prompt=prompt,
-            shape=shape,
-            stored=self.settings.store is not None,
-        )
-        material = replace(material, spent_tokens=spent_tokens, notes=tuple(notes))
+        source_set = SourceSet.of(sources, options.pinned, self.settings.tied_from)
+        predicates = [self.predicates[kind] for kind in self.settings.kinds]
+        stored = self.settings.store is not None
+        material = Material.of(question, source_set, predicates, options, stored=stored)
         return estimated(material, self.settings, choose(self.settings, source_set))
 
     def _session(
@@ -250,9 +224,7 @@ class Explainer:
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None,
-        replay: Replay | None,
-        pinned: Iterable[str],
-        progress: Progress | bool | None,
+        fields: CallFields,
         rule: tuple[Iterable[str], Kind] | None = None,
     ) -> "Session":
         """``rule``: the only one that is looked at."""
@@ -260,35 +232,38 @@ class Explainer:
         from .session.session import Session
 
         self.limiter.check_free()
-        chosen = self.replay if replay is None else _checked_replay(replay)
-        if chosen is None:
-            raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
+        options = taken(CallOptions, fields)
+        replay = self._replay(options.replay)
         # An application that ran had an input, whatever its question is.
         _check_question(question, may_be_empty=isinstance(baseline, Baseline))
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(logged_answer(baseline), logged=True)
         settings = self.settings
-        source_set = SourceSet.of(sources, pinned, settings.tied_from)
+        source_set = SourceSet.of(sources, options.pinned, settings.tied_from)
         if rule is None:
             plan = choose(settings, source_set)
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
-            antecedent = source_set.mask_of(rule[0])
-            plan = choose_to_verify(settings, source_set, antecedent)
-        told = (self.progress, as_progress(progress))
+            plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
+        told = (self.progress, as_progress(options.progress))
         return Session(
-            question=plain(question),
+            question=plain_text(question),
             sources=source_set,
             baseline=baseline,
-            replay=chosen,
+            replay=replay,
             limiter=self.limiter,
             predicates={kind: self.predicates[kind] for kind in settings.kinds},
             settings=settings,
             plan=plan,
             progress=tuple(each for each in told if each is not None),
-            judge=None if baseline is None else baseline.judge_spent,
             trace=TracedExplanation(replays=self._trace_replays),
         )
+
+    def _replay(self, given: Replay | None) -> Replay:
+        chosen = self.replay if given is None else _checked_replay(given)
+        if chosen is None:
+            raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
+        return chosen
 
 
 def _check_question(question: object, *, may_be_empty: bool = False) -> None:
@@ -302,12 +277,15 @@ def _checked_replay(replay: Replay) -> Replay:
     what = "a function of (question, sources) that returns the answer"
     checked_function("replay", replay, what)
     if not takes(replay, 2):
-        raise InvalidInput(f"replay is {named(replay)}, which cannot be called with two; give {what}")
+        raise InvalidInput(
+            f"replay is {named_function(replay)}, which cannot be called with two; give {what}"
+        )
     return replay
 
 
 def _verified(session: "Session", explanation: "Explanation") -> "Verification":
     from .explanation.verification import Verification
 
-    (kind,) = session.settings.kinds
-    return Verification(kind, session.sources.ids_of(session.plan.antecedent or 0), explanation)
+    (kind,), method = session.settings.kinds, session.plan.method
+    antecedent = method.antecedent if isinstance(method, OneRule) else 0
+    return Verification(kind, session.sources.ids_of(antecedent), explanation)

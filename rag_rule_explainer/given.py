@@ -7,7 +7,7 @@ No framework is imported for it: LangChain's documents have a ``page_content``, 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 _TEXT_KEYS = ("text", "page_content", "content")
 ID_KEYS = ("id", "id_", "node_id", "doc_id")
@@ -15,6 +15,15 @@ ID_KEYS = ("id", "id_", "node_id", "doc_id")
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
 """Keys of metadata that name a document, the best first."""
 _MADE_UP = re.compile(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+class FrameworkDocument(Protocol):
+    """A document of LangChain, or a node of LlamaIndex, with or without its score."""
+
+    @property
+    def metadata(self) -> Any:
+        """What is known of it beside its text."""
+        ...
 
 
 class Given(NamedTuple):
@@ -25,7 +34,7 @@ class Given(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-def taken_apart(given: object) -> Given | None:
+def given_parts(given: object) -> Given | None:
     """Returns what a text, a dict or a document holds; None for anything else."""
     if isinstance(given, str):
         return Given(given, None, {})

@@ -70,7 +70,7 @@ class Lattice:
         return range(1 << self.size)
 
 
-def told(subsets: int) -> str:
+def subset_count(subsets: int) -> str:
     """A number of subsets, all of so many units, as text: "256", "2^48"."""
     return str(subsets) if subsets <= 1 << FAMILY_LIMIT else f"2^{subsets.bit_length() - 1}"
 

@@ -1,13 +1,12 @@
 """How to mine: everything about an explanation that is neither a live object nor the question."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
-from .allowed import checked_flag, checked_whole, did_you_mean, keywords_of, unknown_name
+from .allowed import checked_flag, checked_whole, did_you_mean, keywords_of, showing, unknown_name
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
@@ -20,7 +19,6 @@ from .rules import RuleKind
 from .storing.store import Store
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
-Function = TypeVar("Function", bound=Callable[..., Any])
 MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled", "grouped"]
 
 DEFAULT_TIMEOUT = 300.0
@@ -248,23 +246,8 @@ class Settings:
         return {**told, "store": None if self.store is None else self.store.as_dict()}
 
 
-def showing_settings(function: Function) -> Function:
-    """Returns a function as it is, whose signature names every field that ``**fields`` takes."""
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())[:-1]
-    defaults = Settings()
-    of_fields = [
-        inspect.Parameter(
-            known.name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, known.name)
-        )
-        for known in fields(Settings)
-        if known.name not in {each.name for each in parameters}
-    ]
-    shown = signature.replace(
-        parameters=[*parameters, *of_fields, list(signature.parameters.values())[-1]]
-    )
-    function.__signature__ = shown  # pyright: ignore[reportFunctionMemberAccess] -- how inspect is told
-    return function
+showing_settings = showing(Settings, SettingsFields)
+"""Shows them in the signature of a function that collects ``**fields``."""
 
 
 def _positive(name: str, seconds: float | None) -> None:

@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from .allowed import did_you_mean, told
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
-from .given import Given, names, taken_apart
+from .given import FrameworkDocument, Given, given_parts, names
 from .lattice import Lattice, Mask
 
 MOST_SOURCES = 10_000
@@ -55,15 +55,6 @@ def _digest(identity: str, text: str) -> str:
     # The id's length keeps ("ab", "c") and ("a", "bc") apart.
     content = f"{len(identity)}:{identity}{text}"
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-class FrameworkDocument(Protocol):
-    """A document of LangChain, or a node of LlamaIndex, with or without its score."""
-
-    @property
-    def metadata(self) -> Any:
-        """What is known of it beside its text."""
-        ...
 
 
 SourceLike: TypeAlias = Source | str | Mapping[str, Any] | FrameworkDocument
@@ -173,11 +164,7 @@ class SourceSet:
         named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
         unknown = [each for each in named if each not in bit_of]
         if unknown:
-            raise InvalidInput(
-                f"the rule names {', '.join(map(repr, unknown))}, which is no source; "
-                f"{did_you_mean(unknown[0], bit_of)}the sources are "
-                f"{', '.join(map(repr, self.ids[:20]))}{', …' * (len(self) > 20)}"
-            )
+            raise InvalidInput(f"the rule names {no_source(unknown, self.ids)}")
         pinned = sorted(self.pinned.intersection(named))
         if pinned:
             raise InvalidInput(
@@ -233,11 +220,11 @@ class SourceSet:
         return iter(self.sources)
 
 
-def no_source(name: str, ids: Sequence[str]) -> str:
-    """Returns what is said of an id that no source has: the nearest of them, then all, but not too
-    many."""
+def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
+    """Returns what is said of ids that no source has: the nearest of them, then all, but not too many."""
     shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
-    return f"{name!r}, which is no source; {did_you_mean(name, ids)}the sources are {shown}"
+    named = ", ".join(map(repr, names))
+    return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
 
 
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
@@ -261,10 +248,7 @@ def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     pinned = frozenset(listed)
     unknown = sorted(map(str, pinned.difference(ids)))
     if unknown:
-        raise InvalidInput(
-            f"pinned names {', '.join(map(repr, unknown))}, which is no source; "
-            f"{did_you_mean(unknown[0], ids)}the sources are {', '.join(map(repr, ids[:20]))}"
-        )
+        raise InvalidInput(f"pinned names {no_source(unknown, ids)}")
     if len(pinned) == len(ids):
         raise InvalidInput("every source is pinned, so there is nothing to explain by; pin fewer")
     return pinned
@@ -272,7 +256,7 @@ def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
 
 def _named(given: Sequence[object]) -> tuple[Source, ...]:
     parts = [
-        Given(each.text, each.id, each.metadata) if isinstance(each, Source) else taken_apart(each)
+        Given(each.text, each.id, each.metadata) if isinstance(each, Source) else given_parts(each)
         for each in given
     ]
     for place, (source, part) in enumerate(zip(given, parts, strict=True), start=1):

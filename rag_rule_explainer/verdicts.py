@@ -94,7 +94,7 @@ class Answer:
         could tell what it adds.
         """
         if isinstance(given, str):
-            return cls(plain(given))
+            return cls(plain_text(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"an answer is {type(given).__name__}; give a str or an Answer")
         if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -106,7 +106,7 @@ class Answer:
                     f"the {name} of an Answer is {told(counts)}; give a dict of counts, or None"
                 )
         if type(given.text) is not str:
-            given = replace(given, text=plain(given.text))
+            given = replace(given, text=plain_text(given.text))
         if given.models is not None:
             models = {model: counts_in(usage) for model, usage in given.models.items()}
             return replace(given, usage=counts_in(given.usage) or None, models=models)
@@ -126,7 +126,7 @@ def logged_answer(given: Answer | str) -> Answer:
 _FIELDS_OF_AN_ANSWER = tuple(each.name for each in fields(Answer))
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """The text as a str, whatever its subclass adds. Runs no code of the subclass."""
     return str.__str__(text)
 

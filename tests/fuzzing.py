@@ -257,7 +257,7 @@ async def explained(condition: Condition, settings: dict[str, Any]) -> Explanati
     explainer = Explainer(condition.replay, predicate=_first, omission_predicate=omission, **fields)
     sources = [Source(each, condition.texts[each]) for each in condition.order]
     inquiry = explainer._session(  # pyright: ignore[reportPrivateUsage] -- to interrupt it
-        "?", sources, None, None, condition.pinned, None, settings[RULE]
+        "?", sources, None, {"pinned": condition.pinned}, settings[RULE]
     )
     condition.interrupt = inquiry.interrupt
     try:

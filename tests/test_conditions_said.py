@@ -90,7 +90,7 @@ def test_it_is_said_at_once_and_first(rules: Any, caplog: pytest.LogCaptureFixtu
         def emit(self, record: logging.LogRecord) -> None:
             told.append(replay.asked)
 
-    log, handler = logging.getLogger("rag_rule_explainer.session.baseline"), Telling()
+    log, handler = logging.getLogger("rag_rule_explainer"), Telling()
     log.addHandler(handler)
     explanation = Explainer(replay, predicate=contains("30"), rules=rules).explain("?", SOURCES)
     log.removeHandler(handler)

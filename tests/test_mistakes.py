@@ -4,9 +4,11 @@ Conditions that mean the answer's text, or that are not met, are in test_conditi
 and stores as people have them in test_given.
 """
 
+import dataclasses
 import inspect
 import itertools
 import pickle
+import pydoc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +32,8 @@ from rag_rule_explainer.errors import (
     RagRuleError,
     TooManySources,
 )
+from rag_rule_explainer.estimate.options import EstimateFields, EstimateOptions
+from rag_rule_explainer.session.call_options import CallFields, CallOptions
 
 QUESTION = "How many days of leave are there?"
 OLD, NEW = "There are 20 days of leave.", "Dogs are welcome."
@@ -77,6 +81,30 @@ def test_a_misspelt_setting(explainer: Callable[..., Any], application: Any) -> 
 def test_help_names_every_setting(explainer: Callable[..., Any], application: Any) -> None:
     known = {"predicate", "noise", "limits", "prices", "merge_duplicates", "granularity", "speculate"}
     assert known <= set(inspect.signature(explainer).parameters)
+
+
+@pytest.mark.parametrize(
+    "name", ["explain", "aexplain", "stream", "astream", "verify", "averify", "estimate"]
+)
+def test_help_and_editors_name_whatever_a_call_takes(name: str) -> None:
+    options, fields = (
+        (EstimateOptions, EstimateFields) if name == "estimate" else (CallOptions, CallFields)
+    )
+    shown = inspect.signature(getattr(Explainer, name)).parameters
+    told = pydoc.plain(pydoc.render_doc(getattr(Explainer, name)))
+    # What an editor reads, and what is taken.
+    assert list(fields.__annotations__) == [each.name for each in dataclasses.fields(options)]
+    for each in dataclasses.fields(options):
+        assert shown[each.name].default == each.default
+        assert shown[each.name].annotation == fields.__annotations__[each.name]
+        assert f"{each.name}: " in told
+
+
+def test_a_misspelt_keyword_of_a_call_is_named() -> None:
+    with pytest.raises(
+        InvalidInput, match="'pined' is not a keyword of this call; did you mean 'pinned'"
+    ):
+        Explainer(replay).explain("?", SOURCES, pined=["old"])  # pyright: ignore[reportCallIssue]
 
 
 @pytest.mark.parametrize("gate", [gate, gate_of_engines])

@@ -34,9 +34,12 @@ from rag_rule_explainer.probing.budget import Budget
 from rag_rule_explainer.probing.judging import judgings
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.probing.prober import Prober
+from rag_rule_explainer.probing.replayer import Replayer
+from rag_rule_explainer.probing.sampler import Sampler
 from rag_rule_explainer.probing.voting import Voting
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement
+from rag_rule_explainer.verdicts import Answer
 from tests.drawing import examples
 
 Holds = Callable[[Collection[str]], bool]
@@ -426,8 +429,8 @@ class TestCorners:
             return "yes"
 
         budget = Budget(Limits())
-        prober = Prober("?", late, limiter=Limiter(9), budget=budget, retries=Retries(0))
-        prober.cache = AnswerCache(budget, remember=False)
+        replayer = Replayer("?", late, Limiter(9), budget, Retries(0))
+        prober = Prober(Sampler(replayer, AnswerCache(budget, remember=False)), Answer(""))
         (judging,) = judgings([contains("yes")])
         voting, arrangement = Voting(prober, BORDER), Arrangement((Source("D1", "text"),))
         alone = asyncio.create_task(voting.probe(arrangement, judging))
@@ -440,8 +443,10 @@ class TestCorners:
 
     async def test_nothing_more_is_sampled_after_a_stop(self) -> None:
         replay = Noisy(pair)
-        prober = Prober("?", replay, limiter=Limiter(1), budget=Budget(Limits()), retries=Retries(0))
-        prober.stop("interrupted")
+        budget = Budget(Limits())
+        replayer = Replayer("?", replay, Limiter(1), budget, Retries(0))
+        prober = Prober(Sampler(replayer, AnswerCache(budget, remember=True)), Answer(""))
+        replayer.stopper.stop("interrupted")
         (judging,) = judgings([contains("yes")])
         arrangement = Arrangement((Source("D1", "text"),))
         with pytest.raises(LimitReached, match="interrupted"):
@@ -470,7 +475,7 @@ class TestCorners:
             concurrency=1,
         )
         sources = [Source(f"D{n}", f"text {n}") for n in range(1, 6)]
-        inquiry = explainer._session("?", sources, "yes", None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+        inquiry = explainer._session("?", sources, "yes", {})  # pyright: ignore[reportPrivateUsage]
         explanation = await inquiry.explanation()
         assert len(told) == last[0]
         assert explanation.stop_reason == "interrupted"

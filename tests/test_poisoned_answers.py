@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explainer, Explanation, RuleKind, Source
-from rag_rule_explainer.testing.reader import read
+from rag_rule_explainer.testing.reader import read_answer
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ class Incident:
 
 
 def reader(question: str, sources: Sequence[Source]) -> str:
-    return read(question, [source.passage for source in sources])
+    return read_answer(question, [source.passage for source in sources])
 
 
 def incident(record: dict[str, Any], attacks: int, seed: int) -> Incident | None:

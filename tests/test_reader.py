@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.testing.reader import LONGEST_READ, NO_ANSWER, read
+from rag_rule_explainer.testing.reader import LONGEST_READ, NO_ANSWER, read_answer
 
 HOTPOTQA: Final = Path(__file__).parents[2] / "shared" / "data" / "hotpotqa_dev.jsonl"
 
@@ -72,20 +72,20 @@ class TestRead:
         ],
     )
     def test_answers_with_what_the_passages_say(self, question: str, answer: str) -> None:
-        assert read(question, LIGHTHOUSE) == answer
+        assert read_answer(question, LIGHTHOUSE) == answer
 
     def test_follows_a_name_from_one_passage_into_the_passage_about_it(self) -> None:
         question = "When was the designer of the Orsay Point Lighthouse born?"
         both = [frozenset({0, 1}) <= set(kept) for kept in kept_of(LIGHTHOUSE)]
         found = [
-            read(question, [LIGHTHOUSE[at] for at in kept]) == "3 March 1831"
+            read_answer(question, [LIGHTHOUSE[at] for at in kept]) == "3 March 1831"
             for kept in kept_of(LIGHTHOUSE)
         ]
         assert found == both
 
     def test_all_orders_of_the_passages_give_one_answer(self) -> None:
         question = "Where was the designer of the Orsay Point Lighthouse born?"
-        assert {read(question, order) for order in permutations(LIGHTHOUSE)} == {"Kelvick"}
+        assert {read_answer(question, order) for order in permutations(LIGHTHOUSE)} == {"Kelvick"}
 
     def test_a_passage_needs_no_title_to_be_about_something(self) -> None:
         bare = [
@@ -93,7 +93,7 @@ class TestRead:
             *(text.partition("\n")[2] for text in LIGHTHOUSE[1:]),
         ]
         question = "When was the designer of the Orsay Point Lighthouse born?"
-        assert read(question, bare) == "3 March 1831"
+        assert read_answer(question, bare) == "3 March 1831"
 
     def test_what_more_passages_say_wins(self) -> None:
         said = [
@@ -102,35 +102,35 @@ class TestRead:
             "The bridge of Kelvick was opened, after a long delay, in 1913.",
         ]
         question = "In what year was the bridge of Kelvick opened?"
-        assert read(question, said) == "1913"
-        assert read(question, said[:1]) == "1911"
+        assert read_answer(question, said) == "1913"
+        assert read_answer(question, said[:1]) == "1911"
 
     def test_a_statement_that_affirms_says_more_than_one_that_denies(self) -> None:
         said = ["Honey does not help against a cold.", "Warm tea helps against a cold."]
-        assert read("What may help against a cold?", said) == said[1]
-        assert read("What may help against a cold?", said[:1]) == said[0]
+        assert read_answer("What may help against a cold?", said) == said[1]
+        assert read_answer("What may help against a cold?", said[:1]) == said[0]
 
     def test_a_second_passage_counts_only_for_what_it_adds(self) -> None:
         said = ["Kelvick\nMira Tolland built it. It was lit in 1873.", LIGHTHOUSE[1]]
-        assert read("When was Kelvick lit?", said) == "1873"
+        assert read_answer("When was Kelvick lit?", said) == "1873"
 
     def test_a_title_above_nothing_leads_nowhere(self) -> None:
         said = ["Kelvick Harbour\n...", "Ada Brook\nKelvick Harbour was opened by her in 1873."]
-        assert read("When was it opened by Ada Brook?", said) == "1873"
+        assert read_answer("When was it opened by Ada Brook?", said) == "1873"
 
     def test_passages_about_one_subject_are_compared_in_any_order(self) -> None:
         said = ["Ada Brook\nBorn in 1850.", "Ada Brook\nBorn in 1790.", LIGHTHOUSE[1]]
         question = "Who was born first, Ada Brook or Mira Tolland?"
-        assert len({read(question, order) for order in permutations(said)}) == 1
+        assert len({read_answer(question, order) for order in permutations(said)}) == 1
 
     def test_what_cannot_be_written_is_left_out(self) -> None:
-        found = read("Why is Alpha red?", ["Alpha is\ud800 red\x00 in\x1b autumn."])
+        found = read_answer("Why is Alpha red?", ["Alpha is\ud800 red\x00 in\x1b autumn."])
         assert found == "Alpha is red in autumn."
 
     def test_the_same_text_twice_is_not_said_twice(self) -> None:
         said = ["The bridge of Kelvick was opened in 1911.", "In 1913 Kelvick opened a bridge."]
         question = "In what year was the bridge of Kelvick opened?"
-        assert read(question, [*said, said[1], said[1]]) == read(question, said)
+        assert read_answer(question, [*said, said[1], said[1]]) == read_answer(question, said)
 
     @pytest.mark.parametrize(
         "question",
@@ -146,11 +146,11 @@ class TestRead:
         ],
     )
     def test_says_so_where_nothing_supports_an_answer(self, question: str) -> None:
-        assert read(question, LIGHTHOUSE) == NO_ANSWER
+        assert read_answer(question, LIGHTHOUSE) == NO_ANSWER
 
     def test_there_is_no_answer_without_passages(self) -> None:
-        assert read("Where was Mira Tolland born?", []) == NO_ANSWER
-        assert read("Where was Mira Tolland born?", ["", " ", "\n\n"]) == NO_ANSWER
+        assert read_answer("Where was Mira Tolland born?", []) == NO_ANSWER
+        assert read_answer("Where was Mira Tolland born?", ["", " ", "\n\n"]) == NO_ANSWER
 
     @given(questions, st.lists(claims, max_size=5), st.randoms(use_true_random=False))
     def test_the_order_of_the_passages_is_no_matter(
@@ -158,17 +158,17 @@ class TestRead:
     ) -> None:
         shuffled = list(passages)
         random.shuffle(shuffled)
-        assert read(question, shuffled) == read(question, passages)
+        assert read_answer(question, shuffled) == read_answer(question, passages)
 
     @given(questions, st.lists(claims, max_size=5))
     def test_the_answer_stands_in_a_passage(self, question: str, passages: list[str]) -> None:
-        found = read(question, passages)
+        found = read_answer(question, passages)
         assert found in (NO_ANSWER, "yes", "no") or any(flat(found) in flat(p) for p in passages)
 
     @given(anything, st.lists(anything, max_size=4))
     def test_any_text_is_read(self, question: str, passages: list[str]) -> None:
-        found = read(question, passages)
-        assert found == read(question, passages[::-1])
+        found = read_answer(question, passages)
+        assert found == read_answer(question, passages[::-1])
         said = [*passages, question]  # what is chosen is named by the question
         assert found in (NO_ANSWER, "yes", "no") or any(flat(found) in flat(text) for text in said)
         found.encode()
@@ -194,21 +194,21 @@ class TestRead:
     def test_long_texts_are_read_in_linear_time(self, piece: str) -> None:
         text = piece * (1_000_000 // len(piece))
         begun = time.thread_time()
-        read(text, [text, text + "!"])
-        read('Who is A, the a of "a" in March?', [text])
+        read_answer(text, [text, text + "!"])
+        read_answer('Who is A, the a of "a" in March?', [text])
         assert time.thread_time() - begun < 20
 
     def test_threads_get_the_same_answers(self) -> None:
         question = "When was the designer of the Orsay Point Lighthouse born"
         asked = [question + "?" * marks for marks in range(40)]
         with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(read, asked * 5, [LIGHTHOUSE] * 200))
+            found = list(pool.map(read_answer, asked * 5, [LIGHTHOUSE] * 200))
         assert set(found) == {"3 March 1831"}
 
     def test_the_end_of_a_very_long_passage_is_left_unread(self) -> None:
         filling = "The harbour lies still. " * (LONGEST_READ // 20)
         passage = filling + "Ada Brook was born in 1850."
-        assert read("When was Ada Brook born?", [passage]) == NO_ANSWER
+        assert read_answer("When was Ada Brook born?", [passage]) == NO_ANSWER
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +235,7 @@ class TestHotpotQA:
 
 def exact(records: list[dict[str, Any]], keep: tuple[bool, ...]) -> int:
     return sum(
-        normal(read(record["question"], paragraphs(record, keep))) == normal(record["answer"])
+        normal(read_answer(record["question"], paragraphs(record, keep))) == normal(record["answer"])
         for record in records
     )
 

@@ -73,7 +73,7 @@ def test_a_stop_while_the_last_probes_are_in_flight_has_stopped_nothing(stop_at:
     explainer = Explainer(
         replay, predicate=equals("yes"), rules="retention", miner="exact", concurrency=3
     )
-    inquiry = explainer._session("?", SOURCES, None, None, (), None)  # pyright: ignore[reportPrivateUsage]
+    inquiry = explainer._session("?", SOURCES, None, {})  # pyright: ignore[reportPrivateUsage]
     explanation = asyncio.run(inquiry.explanation())
     assert explanation.complete == (len(asked) == 32)
     assert explanation.stop_reason == ("" if explanation.complete else "interrupted")

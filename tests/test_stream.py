@@ -32,7 +32,7 @@ from rag_rule_explainer import (
     condition,
     equals,
 )
-from rag_rule_explainer.session.streaming import streamed
+from rag_rule_explainer.session.streaming import stream_of
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.drawing import drawn, examples
@@ -359,13 +359,13 @@ def test_ctrl_c_while_it_waits_brings_the_explanation() -> None:
         call = next(calls)
         if call == 40:
             signal.pthread_kill(main, signal.SIGINT)
-        while call >= 40 and not inquiry._prober.stop_reason:  # pyright: ignore[reportPrivateUsage]
+        while call >= 40 and not inquiry._replayer.stopper.reason:  # pyright: ignore[reportPrivateUsage]
             time.sleep(0.001)
         return "yes" if {source.id for source in shown} >= PAIR else "no"
 
     asked = explainer(replay, rules="retention")
-    inquiry = asked._session("?", sources(50), None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
-    updates, explanation = parted(list(streamed(inquiry)))
+    inquiry = asked._session("?", sources(50), None, {})  # pyright: ignore[reportPrivateUsage]
+    updates, explanation = parted(list(stream_of(inquiry)))
     assert explanation.stop_reason == "interrupted"
     assert [rule.claim for rule in explanation.rules] == ["unverified"]
     assert standing(updates) == reported(explanation)

@@ -16,7 +16,7 @@ from .labelled import LabelledCase
 from .result import CaseOutcome, JudgeCheck
 
 if TYPE_CHECKING:
-    from .trial import CheckProgress, Item, Trial
+    from .trial import CheckProgress, JudgeTrial, TrialItem
 
 PredicateOf: TypeAlias = Callable[[LabelledCase], PredicateLike]
 """The predicate for one case: ``lambda case: consistent_with(case.truth)``."""
@@ -46,7 +46,7 @@ def check_judge(
     Raises InvalidInput for no cases, an id that two of them have, and unless there is one predicate.
     """
     from ..probing.loop import run_blocking  # late: it brings an event loop along
-    from .trial import Trial
+    from .trial import JudgeTrial
 
     listed = checked_list("cases", cases, "LabelledCase(question, answer, label)")
     _check_cases(listed)
@@ -55,7 +55,7 @@ def check_judge(
         raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
     if progress is not None:
         checked_function("progress", progress, "a function that is told how many of how many are judged")
-    trial = Trial(settings or Settings(), progress)
+    trial = JudgeTrial(settings or Settings(), progress)
     pairs = [(each, case.case) for each, case in zip(predicates, listed, strict=True)]
     items = run_blocking(lambda: trial.judged(pairs), trial.interrupt)
     return _result(listed, predicates, items, trial)
@@ -98,8 +98,8 @@ def _predicates(
 def _result(
     cases: Sequence[LabelledCase],
     predicates: Sequence[Predicate],
-    items: "Sequence[Item]",
-    trial: "Trial",
+    items: "Sequence[TrialItem]",
+    trial: "JudgeTrial",
 ) -> JudgeCheck:
     judgements = {place: item.judgement for item in items for place in item.places}
     outcomes = [
@@ -149,7 +149,7 @@ def _condition(predicates: Sequence[Predicate]) -> str:
     return f"{first}; of each case its own, {len(different):,} in all"
 
 
-def _warnings(cases: Sequence[LabelledCase], items: "Sequence[Item]") -> Iterator[str]:
+def _warnings(cases: Sequence[LabelledCase], items: "Sequence[TrialItem]") -> Iterator[str]:
     names = _names(cases)
     if any(item.judging.rests_on_batches for item in items):
         yield (

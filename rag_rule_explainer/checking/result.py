@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from ..printable import shortened
 from ..verdicts import Verdict
 from .figures import Share
-from .text import SHOWN, lines
+from .text import SHOWN, check_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class JudgeCheck(BaseModel):
 
     def lines(self, show: int = SHOWN) -> Iterator[str]:
         """It as text; ``show``: how many disagreements are shown, and how many undecided cases."""
-        return lines(self, show)
+        return check_lines(self, show)
 
     def __repr__(self) -> str:
         told = f"{self.tp} tp, {self.fp} fp, {self.tn} tn, {self.fn} fn, {self.unknown} unknown"

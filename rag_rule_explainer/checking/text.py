@@ -15,7 +15,7 @@ SHOWN = 10
 _WORDS = {Verdict.HOLDS: "judged true", Verdict.BREAKS: "judged false", Verdict.UNKNOWN: "no verdict"}
 
 
-def lines(check: "JudgeCheck", show: int) -> Iterator[str]:
+def check_lines(check: "JudgeCheck", show: int) -> Iterator[str]:
     """What is to be read first, the figures, and the first cases that are in question."""
     for warning in check.warnings:
         yield _line(f"WARNING: {warning}")

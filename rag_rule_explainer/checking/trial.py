@@ -1,31 +1,30 @@
 """Labelled cases -> judgements: each distinct one once, several in a request where a judge allows it."""
 
-import asyncio
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
 from ..errors import RagRuleError, StoreFailed
 from ..predicates import Predicate
 from ..predicates.inside import juries_in
-from ..predicates.judge.jury import current_batcher
 from ..probing import threads
 from ..probing.budget import Budget
 from ..probing.judge_barrier import together
-from ..probing.judge_requests import JudgeBatcher
+from ..probing.judge_batcher import JudgeBatcher
+from ..probing.judge_requests import JudgeRequests
 from ..probing.judging import Judging, judgings
 from ..probing.limiter import Limiter
-from ..probing.limits import LimitReached
-from ..probing.pausing import pause
+from ..probing.limits import INTERRUPTED, LimitReached
+from ..probing.pausing import Stopper
 from ..probing.retries import Retries
 from ..settings import Settings
 from ..verdicts import Case, Judgement, Verdict
 
-INTERRUPTED = "interrupted"
-"""The stop reason after Ctrl-C."""
+if TYPE_CHECKING:  # a check without a store loads no SQLAlchemy
+    from ..storing.opened import Opened
 
 NOT_JUDGED = Judgement(Verdict.UNKNOWN, "not judged")
 
@@ -34,7 +33,7 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class TrialItem:
     """A case to judge, and the places of all cases that are the same to the predicate."""
 
     judging: Judging
@@ -44,7 +43,7 @@ class Item:
 
 
 @dataclass(slots=True, eq=False)
-class Trial:
+class JudgeTrial:
     """The judging of labelled cases. For one event loop, and to be run once.
 
     ``budget`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
@@ -52,9 +51,8 @@ class Trial:
 
     settings: Settings
     progress: CheckProgress | None = None
-    stop_reason: str = ""
     budget: Budget = field(init=False)
-    _stopped: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _stopper: Stopper = field(init=False)
     _limiter: Limiter = field(init=False)
     _error: RagRuleError | None = None
     _judged: int = 0
@@ -62,55 +60,45 @@ class Trial:
 
     def __post_init__(self) -> None:
         self.budget = Budget(self.settings.limits, self.settings.prices)
+        self._stopper = Stopper(self.budget)
         self._limiter = Limiter(self.settings.concurrency)
 
-    async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
+    @property
+    def stop_reason(self) -> str:
+        """Why not everything was judged; empty where everything was."""
+        return self._stopper.reason
+
+    async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
         """Every distinct case, judged; UNKNOWN where there was a stop.
 
         Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
         """
-        items = _distinct(cases)
-        self._all = sum(len(item.places) for item in items)
-        batcher = JudgeBatcher(
-            self._limiter,
-            self.budget,
-            Retries.of(self.settings.retries),
-            self._pause,
-            lambda: self.stop_reason,
-            self.settings.timeout,
-        )
-        if self.settings.store is not None:
-            batcher.store = await threads.shared().run(self.settings.store.open)
-            for item in items:
-                item.judging.store = batcher.store
-        batcher.open()
-        before = current_batcher.set(batcher)
-        try:
+        settings, listed = self.settings, tuple(cases)
+        store = None if settings.store is None else await threads.shared().run(settings.store.open)
+        items = _distinct(listed, store)
+        self._all = len(listed)
+        retries = Retries.of(settings.retries)
+        requests = JudgeRequests(self._limiter, self.budget, retries, self._stopper, settings.timeout)
+        with JudgeBatcher(requests, store).at_work():
             by_judge = [item for item in items if any(juries_in(item.judging.base))]
             async with anyio.create_task_group() as group:
                 for item in items:
                     if not any(juries_in(item.judging.base)):
                         group.start_soon(self._judge_in_a_slot, item)
             await together((partial(self._judge, item) for item in by_judge), needed=False)
-        finally:
-            current_batcher.reset(before)
         if self._error is not None:
             raise self._error
         return items
 
     def interrupt(self) -> None:
         """Asks for nothing more; what is in flight is still awaited."""
-        self._stop(INTERRUPTED)
+        self._stopper.stop(INTERRUPTED)
 
-    def _stop(self, reason: str) -> None:
-        self.stop_reason = self.stop_reason or reason
-        self._stopped.set()
-
-    async def _judge_in_a_slot(self, item: Item) -> None:
+    async def _judge_in_a_slot(self, item: TrialItem) -> None:
         async with self._limiter.aslot():
             await self._judge(item)
 
-    async def _judge(self, item: Item) -> None:
+    async def _judge(self, item: TrialItem) -> None:
         item.judgement = await self._judgement(item)
         self._judged += len(item.places)
         if self.progress is not None:
@@ -119,34 +107,27 @@ class Trial:
             except Exception:  # a broken progress bar must not cost what was paid for
                 self.progress = None
 
-    async def _judgement(self, item: Item) -> Judgement:
+    async def _judgement(self, item: TrialItem) -> Judgement:
         if not self.stop_reason:
             try:
                 return await item.judging.judge(item.case)
             except LimitReached as limit:
-                self._stop(str(limit))
+                self._stopper.stop(str(limit))
             except StoreFailed as failed:
-                self._stop(f"the store failed: {failed}")
+                self._stopper.stop(f"the store failed: {failed}")
             except RagRuleError as error:
                 # Raised once nobody is at it any more: others may be paid for by now, and stored.
                 self._error = self._error or error
-                self._stop(str(error))
+                self._stopper.stop(str(error))
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
 
-    async def _pause(self, seconds: float) -> None:
-        """Waits before another try. Raises LimitReached where there is a stop meanwhile."""
-        await pause(seconds, self.budget, self._stopped)
-        if self._stopped.is_set():
-            raise LimitReached(self.stop_reason)
 
-
-def _distinct(cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
+def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") -> list[TrialItem]:
     """One item for each predicate and memo key, in order; what is never remembered has its own."""
-    listed = tuple(cases)
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
-    judging_of = dict(zip(predicates, judgings(predicates), strict=True))
-    items: list[Item] = []
-    keyed: dict[tuple[Predicate, Hashable], Item] = {}
+    judging_of = dict(zip(predicates, judgings(predicates, store), strict=True))
+    items: list[TrialItem] = []
+    keyed: dict[tuple[Predicate, Hashable], TrialItem] = {}
     for place, (predicate, case) in enumerate(listed):
         judging = judging_of[predicate]
         try:
@@ -157,7 +138,7 @@ def _distinct(cases: Iterable[tuple[Predicate, Case]]) -> list[Item]:
         if known is not None:
             known.places.append(place)
             continue
-        item = Item(judging, case, [place])
+        item = TrialItem(judging, case, [place])
         items.append(item)
         if key is not None:
             keyed[predicate, key] = item

@@ -11,14 +11,14 @@ from typing_extensions import override
 from ..estimate.assumptions import Assumptions
 from ..version import __version__
 from .demo import demo
-from .differences import diff
+from .differences import print_diff
 from .experiments import experiment
 from .explain import estimate, explain
 from .groups import grouped
 from .judge_check import judge_check
 from .options import AnswerTokens, SecondsPerReplay
-from .requests import Request
-from .searching import Search
+from .requests import SearchRequest
+from .searching import SearchOptions
 from .stores import store
 from .terminal import print_lines
 from .verify import verify
@@ -56,7 +56,7 @@ def _demo() -> None:
 
 @app.command("explain")
 @grouped
-def _explain(request: Request, search: Search) -> None:
+def _explain(request: SearchRequest, search: SearchOptions) -> None:
     """Explain the answer to one question, from given sources or of an application.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
@@ -84,7 +84,7 @@ class _Assumed:
 
 @app.command("estimate")
 @grouped
-def _estimate(request: Request, search: Search, assumed: _Assumed) -> None:
+def _estimate(request: SearchRequest, search: SearchOptions, assumed: _Assumed) -> None:
     """Say what explaining would cost at best, typically and at worst, before anything is spent.
 
     Takes what explain takes. With --app, the application retrieves once, and no model is shown what it
@@ -94,7 +94,7 @@ def _estimate(request: Request, search: Search, assumed: _Assumed) -> None:
     estimate(request, search.settings(), assuming)
 
 
-app.command("diff")(diff)
+app.command("diff")(print_diff)
 app.command("judge-check")(judge_check)
 app.command("verify")(grouped(verify))
 

@@ -16,7 +16,7 @@ from ..probing.judging import described
 from ..progress.report import Progress
 from ..settings import Settings
 from .frameworks import Integration
-from .requests import Request
+from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
@@ -57,7 +57,7 @@ def load_application(name: str) -> Any:
 def application_explainer(
     integration: Integration,
     application: Any,
-    request: Request,
+    request: SearchRequest,
     settings: Settings,
     predicates: tuple[Predicate, Predicate | None],
     progress: Progress | None,
@@ -87,7 +87,7 @@ _WANTS_KEYS = re.compile(
 
 
 @contextmanager
-def input_key_told(request: Request) -> Generator[None, None, None]:
+def input_key_told(request: SearchRequest) -> Generator[None, None, None]:
     """Has an application that fails on a question, and looks as if it wanted a dict, say how to give it
     one."""
     try:
@@ -104,7 +104,7 @@ def input_key_told(request: Request) -> Generator[None, None, None]:
 
 
 def application_input(
-    integration: Integration, request: Request, question: str | None
+    integration: Integration, request: SearchRequest, question: str | None
 ) -> tuple[Any, str]:
     """What the application is given, and the question in it."""
     if request.subject.input is not None:

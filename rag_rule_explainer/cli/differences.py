@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 from ..explanation.explanation import SCHEMA_VERSION, Explanation
 from ..explanation.records import SourceRecord
 from ..printable import shortened
-from .options import After, Before, FailOnOption, IdOfOption, Json
+from .options import After, BeforeFile, FailOnOption, IdOfOption, Json
 from .terminal import print_json, print_lines
 
 MOST_BYTES = 1 << 28
@@ -24,8 +24,8 @@ _EXPECTED = "give a file that rag-rules explain --json printed"
 _CODES = {False: 0, True: 1, None: 3}
 
 
-def diff(
-    a: Before,
+def print_diff(
+    a: BeforeFile,
     b: After,
     fail_on: FailOnOption = "any",
     id_of: IdOfOption = None,

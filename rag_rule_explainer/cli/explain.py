@@ -16,12 +16,13 @@ from ..explanation.explanation import Explanation
 from ..predicates import Judge, Predicate
 from ..predicates.inside import sources_named_in
 from ..printable import amount
+from ..probing.limits import INTERRUPTED
+from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..progress import ProgressBar
 from ..report import lines
 from ..rules import RuleKind
 from ..session.planning import choose, choose_to_verify
-from ..session.session import INTERRUPTED
 from ..settings import Settings
 from ..sources import Source, SourceSet, no_source
 from .applications import (
@@ -35,7 +36,7 @@ from .frameworks import Integration
 from .incidents import Incident, load_incident
 from .models import UnaskedJudge, chat_model_replay, endpoint, offline_replay, unanswered
 from .options import ASK_ABOVE
-from .requests import Request
+from .requests import SearchRequest
 from .sources import load
 from .terminal import exits_told, print_json, print_lines, say, stdout_kept
 
@@ -45,29 +46,29 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 """The condition of retention rules, and that of omission rules where it is one of its own."""
 
 
-def explain(request: Request, settings: Settings) -> None:
+def explain(request: SearchRequest, settings: Settings) -> None:
     """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
     explanation = _asked_of_a_true_condition(request, settings)
     show(explanation, as_json=request.json)
     said_of(explanation, settings)
 
 
-def _asked_of_a_true_condition(request: Request, settings: Settings) -> Explanation:
+def _asked_of_a_true_condition(request: SearchRequest, settings: Settings) -> Explanation:
     """The explanation; where the condition is not true of the answer, only after a yes."""
     if request.asking.yes:
-        return asked(request, settings)
+        return asked_for(request, settings)
     try:
-        return asked(request, replace(settings, false_condition="error"))
+        return asked_for(request, replace(settings, false_condition="error"))
     except ConditionFalse as false:
         if not _is_asked():
             raise
         say(false.told)
         if not typer.confirm("Look for rules all the same?", err=True):
             raise InvalidInput("nothing else was asked; give another --predicate") from false
-        return asked(request, settings)
+        return asked_for(request, settings)
 
 
-def asked(request: Request, settings: Settings, rule: NamedRule | None = None) -> Any:
+def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None = None) -> Any:
     """What comes of asking the explainer: an Explanation, or the Verification of a rule."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
@@ -89,7 +90,7 @@ def _entry(explainer: Any, rule: NamedRule | None) -> Callable[..., Any]:
     return explainer.explain if rule is None else partial(explainer.verify, *rule)
 
 
-def _predicates(request: Request, judge: Judge | None) -> Predicates:
+def _predicates(request: SearchRequest, judge: Judge | None) -> Predicates:
     judged_conditions = request.condition.judge.judged_conditions(judge)
     retention, omission = request.condition.written
     return parsed(retention, judged_conditions), None if omission is None else parsed(
@@ -98,7 +99,7 @@ def _predicates(request: Request, judge: Judge | None) -> Predicates:
 
 
 def _of_sources(
-    request: Request,
+    request: SearchRequest,
     settings: Settings,
     predicates: Predicates,
     incident: Incident | None,
@@ -109,24 +110,7 @@ def _of_sources(
     pinned = _pinned(request, incident)
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
     _check_named(predicates, source_set)
-    units = source_set.lattice.size
-    if rule is None:
-        plan = choose(settings, source_set)
-    else:
-        plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
-    if request.asking.model is None:
-        replay = offline_replay
-    else:
-        replay = chat_model_replay(
-            request.asking.model,
-            request.asking.base_url,
-            request.asking.temperature,
-            request.asking.key,
-        )
-        replays = plan.worst_case(units)
-        # A cap counts retries too.
-        retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
-        _agree_on_cost(replays, retries, yes=request.asking.yes)
+    replay = _replay_of(request, settings, source_set, rule)
     settings = _with_a_namespace(settings, request)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
@@ -149,7 +133,26 @@ def _of_sources(
             ) from error
 
 
-def estimate(request: Request, settings: Settings, assuming: Assumptions) -> None:
+def _replay_of(
+    request: SearchRequest, settings: Settings, source_set: SourceSet, rule: NamedRule | None
+) -> Replay:
+    """The model that is asked, once it is agreed what that may cost; the reader where there is none."""
+    if rule is None:
+        plan = choose(settings, source_set)
+    else:
+        plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
+    asking = request.asking
+    if asking.model is None:
+        return offline_replay
+    replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
+    replays = plan.worst_case(source_set.lattice.size)
+    # A cap counts retries too.
+    retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
+    _agree_on_cost(replays, retries, yes=asking.yes)
+    return replay
+
+
+def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) -> None:
     """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
     judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
@@ -177,7 +180,7 @@ def estimate(request: Request, settings: Settings, assuming: Assumptions) -> Non
 
 
 def _application(
-    request: Request, incident: Incident | None
+    request: SearchRequest, incident: Incident | None
 ) -> tuple[Integration, Any, Any, list[Source] | None]:
     """What explains it, the application, its input, and the documents to serve it, if they are given."""
     if request.subject.app is None:
@@ -194,7 +197,7 @@ def _application(
     return integration, application, given, list(documents) if documents else None
 
 
-def _sources(request: Request, question: str, incident: Incident | None) -> SourceSet:
+def _sources(request: SearchRequest, question: str, incident: Incident | None) -> SourceSet:
     if request.subject.sources is not None:
         return load(request.subject.sources, question, request.subject.top_k)
     logged = None if incident is None else incident.sources()
@@ -206,7 +209,7 @@ def _sources(request: Request, question: str, incident: Incident | None) -> Sour
 
 
 def _of_application(
-    request: Request,
+    request: SearchRequest,
     settings: Settings,
     predicates: Predicates,
     incident: Incident | None,
@@ -229,7 +232,7 @@ def _of_application(
         )
 
 
-def _question(request: Request, incident: Incident | None) -> str:
+def _question(request: SearchRequest, incident: Incident | None) -> str:
     question = request.subject.question or (incident.question if incident else None)
     if question is None:
         raise InvalidInput("there is no question; give one with --question")
@@ -243,7 +246,7 @@ def _check_named(predicates: Predicates, sources: SourceSet) -> None:
             raise InvalidInput(f"the condition names {no_source(name, sources.ids)}")
 
 
-def _pinned(request: Request, incident: Incident | None) -> tuple[str, ...]:
+def _pinned(request: SearchRequest, incident: Incident | None) -> tuple[str, ...]:
     return request.subject.pinned_ids or tuple(incident.pinned if incident else ())
 
 
@@ -258,7 +261,7 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
         raise InvalidInput("nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays")
 
 
-def _with_a_namespace(settings: Settings, request: Request) -> Settings:
+def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
     """A store without a namespace is given one that says all that answers to sources depend on."""
     store, asking = settings.store, request.asking
     if store is None or store.namespace is not None:

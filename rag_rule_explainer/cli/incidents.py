@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
 from ..sources import Source, SourceSet
-from .sources import TEXT_KEYS, Identity, complaint, read
+from .sources import TEXT_ALIASES, Identity, complaint, read_text
 
 _EXPECTED = (
     'give a JSON object like {"question": "...", "answer": "...", "documents": [{"id": "D1", '
@@ -20,7 +20,7 @@ class LoggedDocument(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    text: str = Field(validation_alias=TEXT_KEYS)
+    text: str = Field(validation_alias=TEXT_ALIASES)
     id: Identity | None = None
     title: str | None = None
     metadata: dict[str, JsonValue] = {}
@@ -53,7 +53,7 @@ class Incident(BaseModel):
 
 def load_incident(path: Path) -> Incident:
     """The incident in a file. Raises InvalidInput where it cannot be read or is none."""
-    text = read(path, _EXPECTED)
+    text = read_text(path, _EXPECTED)
     if not text.strip():
         raise InvalidInput(f"{path} is empty; {_EXPECTED}")
     if path.suffix.lower() != ".json" and not text.lstrip().startswith("{"):

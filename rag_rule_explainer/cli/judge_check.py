@@ -10,9 +10,8 @@ import typer
 
 from ..checking import JudgeCheck, LabelledCase, check_judge
 from ..checking.text import SHOWN
-from ..checking.trial import INTERRUPTED
 from ..predicates import Predicate
-from ..probing.limits import Limits
+from ..probing.limits import INTERRUPTED, Limits
 from ..probing.retries import Retries
 from ..settings import DEFAULT_TIMEOUT, Settings
 from .conditions import SYNTAX, JudgedConditions, parsed
@@ -27,7 +26,7 @@ from .options import (
     MaxCost,
     MaxSeconds,
     MaxTokens,
-    Namespace,
+    NamespaceOption,
     PriceOption,
     StoreUrl,
 )
@@ -90,7 +89,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     timeout: Seconds = DEFAULT_TIMEOUT,
     retries: Further = _USUAL_RETRIES.most,
     store: StoreUrl = None,
-    namespace: Namespace = None,
+    namespace: NamespaceOption = None,
     show: Show = SHOWN,
     json: Json = False,
 ) -> None:
@@ -112,21 +111,25 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
         store=parsed_store(store, namespace),
     )
     options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
-    options.check((predicate,))
-    cases = load_labels(labels, _needed(predicate))
-    judged_conditions = options.judged_conditions(options.judge())
-    _predicate(predicate, judged_conditions, cases[0])  # what no line can be judged by is no line's fault
-    with counted("answers judged") as progress:
-        check = check_judge(
-            cases,
-            predicate_of=lambda case: _predicate(predicate, judged_conditions, case),
-            settings=settings,
-            progress=progress,
-        )
+    check = _checked(labels, predicate, options, settings)
     # A reader that has gone away ends the output; the exit code is for somebody else.
     with suppress(SystemExit):
         _show(check, show, as_json=json)
     raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
+
+
+def _checked(labels: Path, written: str, options: JudgeOptions, settings: Settings) -> JudgeCheck:
+    options.check((written,))
+    cases = load_labels(labels, _needed(written))
+    judged_conditions = options.judged_conditions(options.judge())
+    _predicate(written, judged_conditions, cases[0])  # what no line can be judged by is no line's fault
+    with counted("answers judged") as progress:
+        return check_judge(
+            cases,
+            predicate_of=lambda case: _predicate(written, judged_conditions, case),
+            settings=settings,
+            progress=progress,
+        )
 
 
 def _needed(written: str) -> dict[str, str]:

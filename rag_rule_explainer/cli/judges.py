@@ -9,7 +9,7 @@ from ..predicates import Judge
 from ..predicates.judge.jury import ALONE
 from .conditions import JudgedConditions, may_be_judged, needs_judge
 from .models import chat_model_judge
-from .sources import read
+from .sources import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +51,5 @@ class JudgeOptions:
         if judge is None:
             return None
         expected = "give --reference a text file that the criterion refers to"
-        reference = None if self.reference is None else read(self.reference, expected)
+        reference = None if self.reference is None else read_text(self.reference, expected)
         return JudgedConditions(judge, reference, self.samples, self.batch)

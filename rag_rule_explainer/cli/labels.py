@@ -9,7 +9,7 @@ from ..checking import LabelledCase
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..sources import Source, SourceSet
-from .sources import SourceLine, read
+from .sources import SourceLine, read_text
 
 EXPECTED = 'give lines like {"question": "...", "answer": "...", "label": true}'
 
@@ -56,7 +56,7 @@ def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledC
     unlabelled: list[str] = []
     lines: dict[str, int] = {}
     # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
-    for number, line in enumerate(read(path, EXPECTED).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, EXPECTED).split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"

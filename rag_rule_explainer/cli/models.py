@@ -9,20 +9,20 @@ from typing import NoReturn
 from pydantic import SecretStr
 
 from ..errors import InvalidInput, MissingExtra
+from ..experiments.models import USUAL_KEY
 from ..predicates import Judge, JudgeRequest
 from ..probing.judging import described
 from ..probing.replaying import Replay
 from ..sources import Source
-from ..testing.reader import read
+from ..testing.reader import read_answer
 from ..verdicts import Answer
 
-KEY = "OPENAI_API_KEY"
 _VERSIONED = re.compile(r"/v\d+\w*$")
 
 
 def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
     """The offline reader's answer."""
-    return Answer(read(question, [source.passage for source in sources]))
+    return Answer(read_answer(question, [source.passage for source in sources]))
 
 
 def chat_model_replay(
@@ -37,7 +37,7 @@ def chat_model_replay(
         from langchain_rag_rule_explainer import chat_replay
     except ImportError as error:
         raise MissingExtra.naming("openai", "--model") from error
-    said = _key_in(key or KEY)
+    said = _key_in(key or USUAL_KEY)
     # What fails is tried again by whoever counts it.
     model = ChatOpenAI(
         model=name, base_url=base_url, api_key=said, temperature=temperature, max_retries=0
@@ -53,7 +53,7 @@ def chat_model_judge(name: str, base_url: str | None) -> Judge:
     except ImportError as error:
         raise MissingExtra.naming("openai", "--judge-model") from error
     # As above.
-    return judge_of(ChatOpenAI(model=name, base_url=base_url, api_key=_key_in(KEY), max_retries=0))
+    return judge_of(ChatOpenAI(model=name, base_url=base_url, api_key=_key_in(USUAL_KEY), max_retries=0))
 
 
 def endpoint(base_url: str | None) -> str | None:
@@ -66,7 +66,7 @@ def unanswered(name: str, base_url: str | None, key: str | None, error: BaseExce
     place, told = endpoint(base_url), described(error)
     return (
         f"the model {name}{f' at {place}' if place else ''} does not answer; {_first_look(place, told)}"
-        f"check that its endpoint is up, and --model, --base-url and {key or KEY}: {told}"
+        f"check that its endpoint is up, and --model, --base-url and {key or USUAL_KEY}: {told}"
     )
 
 

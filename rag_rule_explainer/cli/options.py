@@ -7,6 +7,7 @@ import typer
 
 from ..comparison import FailOn
 from ..errors import InvalidInput
+from ..experiments.models import USUAL_KEY
 from ..instrumentation.recording.exposure_checks import OnNoRetrieval
 from ..instrumentation.recording.recorder import OnNewQuery
 from ..mining.partitioned import Others
@@ -15,7 +16,6 @@ from ..probing.replaying import WantedScope
 from ..settings import MinerName, Rules
 from .conditions import SYNTAX
 from .frameworks import Framework
-from .models import KEY
 from .terminal import unstyled
 
 ASK_ABOVE = 300
@@ -42,7 +42,10 @@ FrameworkOption = Annotated[
 ]
 InputKey = Annotated[
     str | None,
-    typer.Option(metavar="KEY", help="The application takes {KEY: question}; 'messages' makes messages."),
+    typer.Option(
+        metavar="KEY",
+        help="The application takes {KEY: question}; 'messages' makes messages.",
+    ),
 ]
 Input = Annotated[
     str | None, typer.Option(metavar="JSON", help="The application's whole input, as JSON.")
@@ -106,7 +109,7 @@ Sources = Annotated[
     ),
 ]
 TopK = Annotated[int | None, typer.Option(min=1, help="Retrieve this many of the sources by BM25.")]
-Predicate = Annotated[str, typer.Option(metavar="P", help=f"The condition: {unstyled(SYNTAX)}.")]
+PredicateOption = Annotated[str, typer.Option(metavar="P", help=f"The condition: {unstyled(SYNTAX)}.")]
 OmissionPredicate = Annotated[
     str | None,
     typer.Option(metavar="P", help="That of omission rules; by default the opposite of --predicate."),
@@ -128,7 +131,7 @@ Reference = Annotated[
     Path | None, typer.Option(metavar="FILE", help="What the criterion of judged:TEXT refers to.")
 ]
 RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule to mine.")]
-Miner = Annotated[
+MinerOption = Annotated[
     MinerName,
     typer.Option(
         help="How to search. auto: exact for few sources, else sampled, and with a cap. grouped: divide "
@@ -150,7 +153,7 @@ PartitionOption = Annotated[
         help="Mine rules per batch: of at most so many sources, or by this key of the metadata.",
     ),
 ]
-Held = Annotated[
+HeldOption = Annotated[
     Others | None,
     typer.Option(
         "--others",
@@ -172,7 +175,7 @@ MaxViolation = Annotated[
     float | None,
     typer.Option(help="sampled: the share of subsets that a rule may fail on; 0.05 if not given."),
 ]
-Confidence = Annotated[
+ConfidenceOption = Annotated[
     float | None, typer.Option(help="sampled: with which that is said of a rule; 0.95 if not given.")
 ]
 Jointly = Annotated[
@@ -185,18 +188,18 @@ Neighbours = Annotated[
         help="sampled: up to 12 sources, try each rule with each one more and all but each one, too.",
     ),
 ]
-Sizes = Annotated[
+SizesOption = Annotated[
     str | None,
     typer.Option(metavar="N[,N]", help="sampled: draw more subsets with so many sources retained."),
 ]
 MaxRules = Annotated[
     int | None, typer.Option(min=1, help="sampled: end after so many of a kind; 20 if not given.")
 ]
-Model = Annotated[
-    str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {KEY}.")
+ModelOption = Annotated[
+    str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {USUAL_KEY}.")
 ]
 KeyVariable = Annotated[
-    str | None, typer.Option("--key", metavar="VARIABLE", help=f"What its key is in, if not {KEY}.")
+    str | None, typer.Option("--key", metavar="VARIABLE", help=f"What its key is in, if not {USUAL_KEY}.")
 ]
 BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint, if not OPENAI_BASE_URL.")]
 Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]
@@ -218,7 +221,7 @@ RetriesOption = Annotated[int, typer.Option("--retries", min=0, help="Further tr
 Speculate = Annotated[
     float, typer.Option(help="The share of probes that guesses may waste to be done sooner, e.g. 0.1.")
 ]
-Samples = Annotated[
+SamplesOption = Annotated[
     int, typer.Option(min=1, help="Answers to one subset at the most, where they are put to the vote.")
 ]
 VoteOption = Annotated[
@@ -236,7 +239,7 @@ StoreUrl = Annotated[
     str | None,
     typer.Option("--store", metavar="URL", help="Keep paid answers here: a SQLite file or a database."),
 ]
-Namespace = Annotated[
+NamespaceOption = Annotated[
     str | None,
     typer.Option(help="Whose answers these are; if not given, made of what the application asks."),
 ]
@@ -255,7 +258,7 @@ Yes = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")]
-Before = Annotated[Path, typer.Argument(metavar="A", help="A file that explain --json printed.")]
+BeforeFile = Annotated[Path, typer.Argument(metavar="A", help="A file that explain --json printed.")]
 After = Annotated[Path, typer.Argument(metavar="B", help="Another such file.")]
 FailOnOption = Annotated[
     FailOn, typer.Option("--fail-on", help="Exit with 1 for gained rules, lost ones, or any difference.")

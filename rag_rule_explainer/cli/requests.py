@@ -20,12 +20,12 @@ from .options import (
     JudgeModel,
     JudgeSamples,
     KeyVariable,
-    Model,
+    ModelOption,
     NewQuery,
     NoRetrieval,
     OmissionPredicate,
     Pinned,
-    Predicate,
+    PredicateOption,
     Question,
     Reference,
     ReplayBound,
@@ -38,7 +38,7 @@ from .options import (
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SubjectOptions:
     """A question, and the sources or the application that answers it."""
 
     PANEL: ClassVar = "What is explained"
@@ -60,7 +60,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordingOptions:
     """The run that is explained: a logged one, and how an application is replayed."""
 
     PANEL: ClassVar = "Runs of an application"
@@ -79,7 +79,7 @@ class Condition:
 
     PANEL: ClassVar = "The condition, and who judges it"
 
-    predicate: Predicate = "same-answer"
+    predicate: PredicateOption = "same-answer"
     omission_predicate: OmissionPredicate = None
     judge_model: JudgeModel = None
     judge_base_url: JudgeBaseUrl = None
@@ -101,12 +101,12 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AskingOptions:
     """The model that reads the sources, and whether it may cost."""
 
     PANEL: ClassVar = "The model that reads the sources"
 
-    model: Model = None
+    model: ModelOption = None
     base_url: BaseUrl = None
     key: KeyVariable = None
     temperature: Temperature = None
@@ -114,16 +114,16 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """What a command is asked for.
 
     Raises InvalidInput for options that exclude each other.
     """
 
-    subject: Subject
+    subject: SubjectOptions
     condition: Condition
-    asking: Asking
-    recording: Recording
+    asking: AskingOptions
+    recording: RecordingOptions
     json: Json = False
 
     def __post_init__(self) -> None:

@@ -15,9 +15,9 @@ from ..settings import DEFAULT_TIMEOUT, Settings, SettingsFields
 from ..storing.store import Store
 from .options import (
     Concurrency,
-    Confidence,
+    ConfidenceOption,
     Granularity,
-    Held,
+    HeldOption,
     Jointly,
     Lockstep,
     MaxCost,
@@ -28,8 +28,8 @@ from .options import (
     MaxViolation,
     MergeDuplicates,
     MinConfidence,
-    Miner,
-    Namespace,
+    MinerOption,
+    NamespaceOption,
     Neighbours,
     PartitionOption,
     PriceOption,
@@ -37,9 +37,9 @@ from .options import (
     RepeatCheck,
     RetriesOption,
     RulesOption,
-    Samples,
+    SamplesOption,
     Similarity,
-    Sizes,
+    SizesOption,
     Speculate,
     StoreUrl,
     Timeout,
@@ -57,12 +57,12 @@ class Testing:
 
     PANEL: ClassVar = "How rules are tried"
 
-    miner: Miner = "auto"
+    miner: MinerOption = "auto"
     merge_duplicates: MergeDuplicates = False
     similarity: Similarity = None
     max_violation: MaxViolation = None
-    confidence: Confidence = None
-    sizes: Sizes = None
+    confidence: ConfidenceOption = None
+    sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
         """``more``: of the statement that a sampled search makes. Raises InvalidInput."""
@@ -83,7 +83,7 @@ class Testing:
 
 
 @dataclass(frozen=True, slots=True)
-class Mining:
+class MiningOptions:
     """How rules are looked for."""
 
     PANEL: ClassVar = "Which rules, and how they are looked for"
@@ -91,7 +91,7 @@ class Mining:
     rules: RulesOption = "both"
     granularity: Granularity = None
     partition: PartitionOption = None
-    others: Held = None
+    others: HeldOption = None
     jointly: Jointly = False
     neighbours: Neighbours = False
     max_rules: MaxRules = None
@@ -144,7 +144,7 @@ class Spending:
     retries: RetriesOption = _USUAL_RETRIES.most
     lockstep: Lockstep = False
     store: StoreUrl = None
-    namespace: Namespace = None
+    namespace: NamespaceOption = None
     answer_without_sources: WithoutSources = None
     repeat_check: RepeatCheck = True
 
@@ -167,12 +167,12 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Voting:
+class VotingOptions:
     """What is done where answers vary."""
 
     PANEL: ClassVar = "Where answers vary"
 
-    samples: Samples = 1
+    samples: SamplesOption = 1
     vote: VoteOption = None
     recheck: Recheck = 0
 
@@ -182,12 +182,12 @@ class Voting:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialOptions:
     """How one rule is tried."""
 
     testing: Testing
     spending: Spending
-    voting: Voting
+    voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
         """``free``: replays cost nothing. Raises InvalidInput."""
@@ -198,13 +198,13 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchOptions:
     """How rules are searched for."""
 
     testing: Testing
-    mining: Mining
+    mining: MiningOptions
     spending: Spending
-    voting: Voting
+    voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
         """``free``: replays cost nothing. Raises InvalidInput."""

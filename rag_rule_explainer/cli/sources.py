@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from ..errors import InvalidInput
-from ..explanation.records import phrase
+from ..explanation.wording import phrase
 from ..given import Given, names
 from ..printable import shortened
 from ..sources import Source, SourceSet
@@ -32,7 +32,7 @@ _SUFFIXES = (".txt", ".md")
 _DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf", ".pptx", ".rtf", ".xlsx")
 
 
-TEXT_KEYS = AliasChoices("text", "page_content", "content")
+TEXT_ALIASES = AliasChoices("text", "page_content", "content")
 """What a text is under, the first of them that is there."""
 Identity: TypeAlias = Annotated[
     str, BeforeValidator(lambda given: str(given) if type(given) is int else given)
@@ -45,7 +45,7 @@ class SourceLine(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    text: str = Field(validation_alias=TEXT_KEYS)
+    text: str = Field(validation_alias=TEXT_ALIASES)
     id: Identity | None = None
     title: str | None = None
     metadata: dict[str, JsonValue] = {}
@@ -71,7 +71,7 @@ def load(path: Path, question: str, top_k: int | None) -> SourceSet:
         sources = _from_folder(path)
     else:
         _check_kind(path)
-        sources = _in_lines(read(path), written)
+        sources = _in_lines(read_text(path), written)
     if not sources and written == "-":
         raise InvalidInput(f"nothing came through the pipe to --sources -; {_EXPECTED}")
     if not sources:
@@ -94,7 +94,7 @@ def _check_kind(path: Path) -> None:
     kind = path.suffix.lower()
     if kind in (".csv", ".tsv", ".xlsx"):
         raise InvalidInput(f"{path} is a {kind} file; write each row as JSON: {_EXPECTED}")
-    if kind in _SUFFIXES and path.is_file() and not read(path).lstrip().startswith(("{", "[")):
+    if kind in _SUFFIXES and path.is_file() and not read_text(path).lstrip().startswith(("{", "[")):
         raise InvalidInput(f"{path} is one text; give the folder that it is in, or {_EXPECTED[5:]}")
 
 
@@ -109,7 +109,7 @@ def _from_folder(folder: Path) -> list[Source]:
         )
     if unread:
         say(f"{unread} in {folder}: not read, as only .txt and .md are")
-    found = [Source(file.relative_to(folder).as_posix(), read(file)) for file in texts]
+    found = [Source(file.relative_to(folder).as_posix(), read_text(file)) for file in texts]
     empty = [each.id for each in found if not each.text.strip()]
     if empty:
         say(f"{phrase(empty)} in {folder}: left out, as there is nothing in it")
@@ -202,7 +202,7 @@ def complaint(error: ValidationError) -> str:
     return shortened(f"{place + ': ' if place else ''}{told}", 300)
 
 
-def read(file: Path, expected: str = _EXPECTED) -> str:
+def read_text(file: Path, expected: str = _EXPECTED) -> str:
     """A text file. Raises InvalidInput, with what is ``expected``, where it cannot be read."""
     try:
         content = file.read_bytes()

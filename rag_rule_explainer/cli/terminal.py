@@ -81,7 +81,8 @@ def exits_told() -> Generator[None, None, None]:
         yield
     except SystemExit as error:
         raise BaselineFailed(
-            f"the application ended the program ({described(error)}), so there is no answer to explain; "
+            f"the application ended the program ({described(error)}), so there is no answer to "
+            "explain; "
             "make it return one"
         ) from error
 

@@ -6,16 +6,16 @@ import typer
 
 from ..errors import InvalidInput
 from ..rules import RuleKind
-from .explain import asked, said_of, show
+from .explain import asked_for, said_of, show
 from .options import KindOption, RuleIds
-from .requests import Request, parsed_ids
-from .searching import Trial
+from .requests import SearchRequest, parsed_ids
+from .searching import TrialOptions
 from .terminal import print_lines
 
 _CODES = {True: 0, False: 1, None: 3}
 
 
-def verify(rule: RuleIds, kind: KindOption, request: Request, trial: Trial) -> None:
+def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: TrialOptions) -> None:
     """Check one rule: whether it holds on all subsets that it speaks about, or where it breaks.
 
     Above 8 other sources it is tested on random ones, and what that guarantees is stated.
@@ -27,7 +27,7 @@ def verify(rule: RuleIds, kind: KindOption, request: Request, trial: Trial) -> N
     if not named:
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
     settings = trial.settings(kind, free=request.is_free)
-    verification = asked(request, settings, (named, RuleKind(kind)))
+    verification = asked_for(request, settings, (named, RuleKind(kind)))
     # A reader that has gone away ends the output; the exit code is for somebody else.
     with suppress(SystemExit):
         if not request.json:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from ..allowed import checked_function, told
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..explanation.records import Finding, joined
+from ..explanation.records import Finding
+from ..explanation.wording import joined
 from ..lattice import Lattice, Mask
 from ..printable import shortened
 from ..rules import RuleKind
@@ -39,8 +40,8 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     for side in (a, b):
         if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"diff compares explanations, and was given a {type(side).__name__}, {told(side)}; give "
-                "two of class Explanation, such as Explanation.model_validate_json(text) reads"
+                f"diff compares explanations, and was given a {type(side).__name__}, {told(side)};"
+                " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
             )
     if id_of is not None:
         checked_function("id_of", id_of, "a function from a source to what it is known by")

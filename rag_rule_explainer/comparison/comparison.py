@@ -9,7 +9,7 @@ from ..errors import InvalidInput
 from ..printable import shortened
 from ..rules import RuleKind
 from .records import Change, Letter, MatchedSource, Unsettled, What
-from .text import lines
+from .text import comparison_lines
 
 FailOn: TypeAlias = Literal["gained", "lost", "any"]
 
@@ -86,4 +86,4 @@ class Comparison(BaseModel):
         return f"<Comparison for {told!r}: {len(self.changes)} changes, {self.unchanged} unchanged>"
 
     def __str__(self) -> str:
-        return "\n".join(lines(self))
+        return "\n".join(comparison_lines(self))

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..errors import InvalidInput
-from ..explanation.records import SourceRecord, joined
+from ..explanation.records import SourceRecord
+from ..explanation.wording import joined
 from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]
-Key: TypeAlias = Callable[[SourceRecord, int], object]
+SourceKey: TypeAlias = Callable[[SourceRecord, int], object]
 """What a source at a place is known by; None where that says nothing."""
 
 _WAY_OUT = "give id_of= (--id-of) something that tells them apart"
@@ -79,7 +80,9 @@ def _paired(a: Sequence[SourceRecord], b: Sequence[SourceRecord]) -> dict[int, i
     return pairs
 
 
-def _grouped(sources: Sequence[SourceRecord], places: Iterable[int], key: Key) -> dict[object, list[int]]:
+def _grouped(
+    sources: Sequence[SourceRecord], places: Iterable[int], key: SourceKey
+) -> dict[object, list[int]]:
     groups: dict[object, list[int]] = {}
     for place in places:
         identity = key(sources[place], place)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..explanation.explanation import Explanation
-from ..explanation.records import Finding, joined
+from ..explanation.records import Finding
+from ..explanation.wording import joined
 from ..lattice import Mask, bits, minimal, smallest_first
 from ..rules import RuleKind
 from ..verdicts import Verdict

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..explanation.records import Finding, joined
+from ..explanation.records import Finding
+from ..explanation.wording import joined
 from ..printable import plain_id, printable, shortened
 from .records import Broken, Change, MatchedSource
 
@@ -20,7 +21,7 @@ _MOST_OTHERS = 3
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
 
 
-def lines(comparison: "Comparison") -> Iterator[str]:
+def comparison_lines(comparison: "Comparison") -> Iterator[str]:
     """What is to be read first, what changed, and what cannot be told."""
     for warning in comparison.warnings:
         yield _line("WARNING", warning)

@@ -14,12 +14,13 @@ from sys import float_info
 from ..predicates import Predicate, unwrapped
 from ..printable import amount
 from ..probing.prices import ANY_MODEL, Price, Prices, price_of
-from ..session.plan import MOST_AGAIN, MOST_REWOUND, MiningPlan
+from ..session.plan import MOST_AGAIN, MOST_REWOUND, ByBatches, ByGroups, BySamples, MiningPlan
 from ..settings import Settings
 from ..sources import SourceSet
 from .assumptions import Assumptions, RunShape
 from .judge_cost import JudgeOutlay, JudgePlan, judge_plan
-from .probe_counts import Probes, fewest, foreseen
+from .options import EstimateOptions
+from .probe_counts import Probes, fewest, foreseen, sees_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class Estimate:
 @dataclass(frozen=True, slots=True)
 class Material:
     """What is known before mining: tokens of each source in a prompt, and of all else in it; tokens of
-    what models are asked before in every run, and of what they reply."""
+    what models are asked before in every run, and of what they reply. ``pinned``: some sources are
+    retained whatever is left out."""
 
     source_tokens: Sequence[int]
     other_tokens: int
@@ -86,6 +88,7 @@ class Material:
     asked_before: int = 0
     written_before: int = 0
     shape: RunShape | None = None
+    pinned: bool = False
 
     @classmethod
     def of(
@@ -93,13 +96,12 @@ class Material:
         question: str,
         sources: SourceSet,
         predicates: Iterable[Predicate],
-        assuming: Assumptions,
+        options: EstimateOptions,
         *,
-        prompt: str | None,
-        shape: RunShape | None,
         stored: bool,
     ) -> "Material":
         """As far as it can be counted before anything is asked. ``stored``: what a judge says is kept."""
+        assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
         count = assuming.count_tokens
         counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
         other = count(question) + sum(count(s.passage) for s in sources if s.id in sources.pinned)
@@ -118,10 +120,13 @@ class Material:
             assuming.answer_tokens,
             assuming.seconds_per_replay,
             assuming.model,
+            options.spent_tokens,
+            tuple(options.notes),
             judge=judge if judge.conditions else None,
             asked_before=sum(map(count, shape.asked_before)) if shape else 0,
             written_before=sum(map(count, shape.written_before)) if shape else 0,
             shape=shape,
+            pinned=bool(sources.pinned),
         )
 
 
@@ -129,9 +134,9 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
     """The three courses, by the settings and the miner chosen."""
     size = len(material.source_tokens)
     one, two, everything = foreseen(size, settings, plan)
-    if plan.name in {"exhaustive", "confidence"}:
+    if sees_all(plan):
         one = two = replace(everything, border=everything.subsets)
-    least = _course(fewest(size, settings, plan), material, settings, plan)
+    least = _course(fewest(size, settings, plan, pinned=material.pinned), material, settings, plan)
     most = _course(everything, material, settings, plan, all_kinds=True, once_more=True)
     courses = [_course(count, material, settings, plan) for count in (one, two)]
     # Under votes, what breaks at once may take more of them than what holds.
@@ -216,13 +221,17 @@ def _price(model: str | None, prices: Prices | None) -> Price | None:
 
 
 def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Sequence[str]:
-    every = ", and the two kinds of rule then need every subset" if len(settings.kinds) > 1 else ""
-    if plan.batches:
-        every = ", both of one batch, and each batch is mined by itself; best: one source does"
-    if plan.name == "grouped":
-        every = ", and only groups that rules name are divided; best: one source does"
-    if plan.sampled is not None:
-        every = ", and each rule is tested on random subsets; best: one source does"
+    match plan.method:
+        case ByBatches():
+            every = ", both of one batch, and each batch is mined by itself; best: one source does"
+        case ByGroups():
+            every = ", and only groups that rules name are divided; best: one source does"
+        case BySamples():
+            every = ", and each rule is tested on random subsets; best: one source does"
+        case _ if len(settings.kinds) > 1:
+            every = ", and the two kinds of rule then need every subset"
+        case _:
+            every = ""
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     judge = "" if material.judge is not None else ", no judge"
     said = [

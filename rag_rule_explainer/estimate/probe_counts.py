@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..lattice import Lattice, Mask, bits
-from ..mining import Partition
 from ..probing.noise import Noise
 from ..rules import RuleKind
-from ..session.plan import MiningPlan
+from ..session.plan import ByBatches, ByGroups, BySamples, Exhaustively, MiningPlan, WithConfidence
 from ..settings import Settings
 from ..verdicts import Verdict
 
@@ -39,52 +38,58 @@ class Probes:
 
 def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
     """What one source that decides takes; two that decide together; and the worst there may be."""
-    if plan.batches:
-        return _batched(size, settings, plan)
-    if plan.name == "grouped":
-        one, two = (_divided(deciding, size, settings, plan) for deciding in (1, 2))
-    elif plan.sampled is None:
-        one, two = _best(size, settings.kinds), _typical(size, settings.kinds)
-    else:
-        tested = plan.sampled.draws(plan.sampled.error(0, len(settings.kinds)))
-        one, two = (_tested(deciding, size, settings.kinds, tested) for deciding in (1, 2))
+    match plan.method:
+        case ByBatches() as method:
+            return _batched(size, settings, plan, method)
+        case ByGroups():
+            one, two = (_divided(deciding, size, settings, plan) for deciding in (1, 2))
+        case BySamples(sampled):
+            tested = sampled.draws(sampled.error(0, len(settings.kinds)))
+            one, two = (_tested(deciding, size, settings.kinds, tested) for deciding in (1, 2))
+        case _:
+            one, two = _best(size, settings.kinds), _typical(size, settings.kinds)
     return one, two, _worst(size)
 
 
-def fewest(size: int, settings: Settings, plan: MiningPlan) -> Probes:
+def sees_all(plan: MiningPlan) -> bool:
+    """Whether it asks about every subset, whatever the answers are."""
+    return isinstance(plan.method, (Exhaustively, WithConfidence))
+
+
+def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> Probes:
     """No search takes fewer, whatever its sources decide, where the condition holds of the baseline's
     answer: who mines retention rules must leave out each of them once, who mines omission rules asks
     about none of them at the least."""
-    if plan.name in {"exhaustive", "confidence"}:
+    # Nothing is asked where no source is shown.
+    is_answered = settings.answer_without_sources is not None and not pinned
+    if sees_all(plan):
         every = replace(_worst(size), border=1)
-        return replace(every, subsets=every.subsets - _is_answered(settings, plan))
+        return replace(every, subsets=every.subsets - is_answered)
     by_kind = [_fewest_of(kind, size, plan) for kind in settings.kinds]
     largest = max(by_kind, key=lambda probes: probes.subsets)
     # The one without sources is of both kinds where there is but one to be left out.
     beside = len(by_kind) > 1 and largest.subsets == 1 + size > 2
-    subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * _is_answered(settings, plan))
+    subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * is_answered)
     return replace(largest, subsets=subsets, depth=min(largest.depth, subsets), border=min(1, subsets))
 
 
 def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
-    held = (plan.partition or Partition()).held(kind) if plan.batches else ""
+    method = plan.method
+    if isinstance(method, ByBatches):
+        held, roots = method.partition.held(kind), len(method.batches)
+        if held == "omitted" and kind is RuleKind.RETENTION:
+            return Probes(roots, size, 1, with_full=False)
+        if kind is RuleKind.OMISSION:
+            return Probes(roots if held == "retained" else 1, 0, 1, with_full=False)
     if kind is RuleKind.OMISSION:
-        roots = len(plan.batches) if held == "retained" else 1
-        return Probes(roots, 0, 1, with_full=False)
-    if held == "omitted":
-        return Probes(len(plan.batches), size, 1, with_full=False)
+        return Probes(1, 0, 1, with_full=False)
     single = size
-    if plan.sampled is not None:
+    if isinstance(method, BySamples):
         # A few draws may come twice.
-        single = min(size, plan.sampled.draws(plan.sampled.error(0)) // 2)
-    if plan.name == "grouped":
+        single = min(size, method.sampled.draws(method.sampled.error(0)) // 2)
+    if isinstance(method, ByGroups):
         single = min(size, 1)
     return Probes(1 + single, size + single * (size - 1), 2)
-
-
-def _is_answered(settings: Settings, plan: MiningPlan) -> bool:
-    """Whether nothing is asked where no source is shown."""
-    return settings.answer_without_sources is not None and not plan.pinned
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
@@ -140,19 +145,20 @@ def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> 
     return _looked_on(lattice, named, settings, plan)
 
 
-def _batched(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
+def _batched(
+    size: int, settings: Settings, plan: MiningPlan, method: ByBatches
+) -> tuple[Probes, Probes, Probes]:
     """The same where each batch is mined by itself, and those who decide are all in one of them."""
-    lattice, subsets = Lattice(size), plan.subsets(size)
-    sizes = [batch.bit_count() for batch in plan.batches]
+    lattice, subsets = Lattice(size), method.subsets(size)
+    sizes = [batch.bit_count() for batch in method.batches]
     own = sum(count << count >> 1 for count in sizes)
     of_others = sum((size - count) << count for count in sizes) - size * (len(sizes) - 1)
-    partition = plan.partition or Partition()
-    held_in = any(partition.held(kind) == "retained" for kind in settings.kinds)
-    shown = plan.ways * own + held_in * of_others
+    held_in = any(method.partition.held(kind) == "retained" for kind in settings.kinds)
+    shown = method.ways * own + held_in * of_others
     everything = Probes(subsets, shown, 1 + max(sizes), with_full=held_in)
     if subsets > MOST_LOOKED_ON:
         return everything, everything, everything
-    one, *more = bits(max(plan.batches, key=int.bit_count))
+    one, *more = bits(max(method.batches, key=int.bit_count))
     best, typical = (_looked_on(lattice, named, settings, plan) for named in (one, one | sum(more[-1:])))
     return best, typical, everything
 

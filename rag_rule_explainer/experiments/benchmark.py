@@ -34,12 +34,12 @@ from .benchmark_rows import (
     reply_record,
 )
 from .examples import Example, check_room
-from .measures import counted, held
+from .measures import counted_by_measure, held
 from .models import Examined, check_told_apart
-from .outcome import FAILURES, Failure, Outcome, written_to
-from .replies import Kind, Reply, reply
-from .running import Check, Silence, Told, in_namespace, one_by_one, silence_on_questions
-from .subsets import Answered, Asking
+from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
+from .replies import LabelledReply, ReplyKind, reply
+from .running import Check, Silence, ToldCount, in_namespace, one_by_one, silence_on_questions
+from .subsets import Answered, SubsetAsking
 
 MOST_BENCHMARKED = 10
 """The most sources of a question."""
@@ -94,7 +94,7 @@ def necessary_of(example: Example, lattice: Lattice) -> Mask:
 
 
 @dataclass(slots=True)
-class BenchmarkOutcome(Outcome):
+class BenchmarkOutcome(ExperimentOutcome):
     """``replies``: all; ``deviations``: those that deviate, or are wrong. ``done``: questions, over all
     models. There are no ``rows`` of what was interrupted."""
 
@@ -111,7 +111,7 @@ def measure_models(
     plan: BenchmarkPlan,
     settings: Settings,
     judge: Judge | None = None,
-    told: Told | None = None,
+    told: ToldCount | None = None,
 ) -> BenchmarkOutcome:
     """Every row, model by model.
 
@@ -133,10 +133,12 @@ def measure_models(
     return outcome
 
 
-def _asking(model: Examined, plan: BenchmarkPlan, settings: Settings, judge: Judge | None) -> Asking:
+def _asking(
+    model: Examined, plan: BenchmarkPlan, settings: Settings, judge: Judge | None
+) -> SubsetAsking:
     without = None if plan.asks_nothing else NO_ANSWER
     own, limiter = in_namespace(settings, model.namespace), Limiter(settings.concurrency)
-    return Asking(model, own, limiter, judge, without)
+    return SubsetAsking(model, own, limiter, judge, without)
 
 
 @dataclass(slots=True)
@@ -144,7 +146,7 @@ class _Asked:
     """One model, and what it said so far. ``counts``: by question, with how many sources it needs."""
 
     plan: BenchmarkPlan
-    asking: Asking
+    asking: SubsetAsking
     outcome: BenchmarkOutcome
     counts: list[OfQuestion] = field(default_factory=list[OfQuestion])
     silence: Silence = field(init=False)
@@ -189,16 +191,16 @@ class _Asked:
         replies = [self._reply(example, answered, mask, verdicts[mask]) for mask in asked]
         retention, omission = (held(kind, lattice, necessary, verdicts) for kind in RuleKind)
         outcome, model, needed = self.outcome, self.model, len(example.necessary)
-        self.counts.append((needed, counted(replies, retention, omission)))
+        self.counts.append((needed, counted_by_measure(replies, retention, omission)))
         counts = needed, len(masks), *astuple(retention), *astuple(omission)
         outcome.questions.append(BenchmarkQuestion(model.name, model.temperature, example.id, *counts))
         for each in replies:
             record = reply_record(model, example, each)
             outcome.replies.append(record)
-            if each.deviates or (each.kind is not Kind.RIGHT and not each.abstains):
+            if each.deviates or (each.kind is not ReplyKind.RIGHT and not each.abstains):
                 outcome.deviations.append(record)
 
-    def _reply(self, example: Example, answered: Answered, mask: Mask, verdict: Verdict) -> Reply:
+    def _reply(self, example: Example, answered: Answered, mask: Mask, verdict: Verdict) -> LabelledReply:
         lattice, (answer,) = Lattice(self.plan.sources), answered.probes[mask].answers
         kept: list[Source] = [answered.sources[unit] for unit in lattice.units(mask)]
         judged = self.asking.judge is not None

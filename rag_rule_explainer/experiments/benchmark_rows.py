@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .examples import Example
-from .measures import NAMES, Counted
+from .measures import NAMES, CountedByMeasure
 from .models import Examined
-from .rates import rate
-from .replies import Reply
+from .rates import rate_of
+from .replies import LabelledReply
 
 ALL = "all"
 """Whatever number of sources is necessary."""
-OfQuestion: TypeAlias = tuple[int, Counted]
+OfQuestion: TypeAlias = tuple[int, CountedByMeasure]
 """How many sources a question needs, and what was counted on it."""
 _SUBJECT = ("model", "temperature", "question_id")
 _SAID = ("kind", "truth_in", "says_more", "cut_off", "reworded")
@@ -67,12 +67,12 @@ def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Be
     for told, among in wanted:
         own = [counted for necessary, counted in counts if necessary in among]
         for name, group in NAMES.items():
-            found = rate(counted[name] for counted in own)
+            found = rate_of(counted[name] for counted in own)
             cells = found.count, found.of, found.questions, found.value, found.low, found.high
             yield BenchmarkRow(model.name, model.temperature, told, group, name, *cells)
 
 
-def reply_record(model: Examined, example: Example, reply: Reply) -> dict[str, Any]:
+def reply_record(model: Examined, example: Example, reply: LabelledReply) -> dict[str, Any]:
     """All that tables say of one reply, with its texts."""
     return {
         "model": model.name,

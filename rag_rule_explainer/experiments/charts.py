@@ -20,9 +20,9 @@ from .figures import (
     ORANGE,
     RED,
     Curve,
+    FigureSubject,
     LineStyle,
     Panel,
-    Subject,
     as_share,
     draw_curves,
     dress,
@@ -32,32 +32,32 @@ from .figures import (
     save,
 )
 from .measures import GROUPS, NOTHING, RULES, WITH
-from .redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, RedteamRow, Round
+from .redteam import ANSWERS_KEPT, AS_WRITTEN, SAMPLED, RedTeamRound, RedteamRow
 from .robustness_rows import RobustnessRow
-from .walking import MinerName
+from .walking import WalkedMiner
 
 BENCHMARK_FIGURE, REDTEAM_FIGURE, _BARS = "benchmark.png", "redteam.png", "mono_against_dual.png"
 EFFICIENCY_FIGURES = ("explored.png", _BARS, "predictions.png", "rules.png", "seconds.png")
 ROBUSTNESS_FIGURES = ("robustness_micro.png", "robustness_macro.png")
 
 _SOURCES, _LATTICE = "sources, |s|", r"$2^{|s|}$ subsets"
-_LOOKS: Mapping[MinerName, tuple[str, str, LineStyle, str]] = {
-    MinerName.TWO_MONOS: ("two Monos", RED, "--", "v"),
-    MinerName.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
-    MinerName.DUAL: ("Dual", GREEN, "-", "s"),
+_LOOKS: Mapping[WalkedMiner, tuple[str, str, LineStyle, str]] = {
+    WalkedMiner.TWO_MONOS: ("two Monos", RED, "--", "v"),
+    WalkedMiner.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
+    WalkedMiner.DUAL: ("Dual", GREEN, "-", "s"),
     # Where Dual visits everything too, the dots lie on its line.
-    MinerName.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
-    MinerName.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
-    MinerName.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
+    WalkedMiner.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
+    WalkedMiner.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
+    WalkedMiner.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
 }
-_MONOS = MinerName.MONO_OMISSION, MinerName.MONO_RETENTION
-_REMEMBERING = tuple([miner for miner in _LOOKS if miner is not MinerName.DUAL_WITHOUT_MEMORY])
+_MONOS = WalkedMiner.MONO_OMISSION, WalkedMiner.MONO_RETENTION
+_REMEMBERING = tuple([miner for miner in _LOOKS if miner is not WalkedMiner.DUAL_WITHOUT_MEMORY])
 _CALLS, _BY_LOGARITHM = "model calls per question", "model calls per question (logarithmic)"
-_Side = tuple[str, str, Sequence[MinerName]]
+_Side = tuple[str, str, Sequence[WalkedMiner]]
 _SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
     "explored.png": (
         "Share of the lattice explored",
-        [(f"share of the {_LATTICE}", "explored", (MinerName.DUAL, MinerName.EXHAUSTIVE, *_MONOS))],
+        [(f"share of the {_LATTICE}", "explored", (WalkedMiner.DUAL, WalkedMiner.EXHAUSTIVE, *_MONOS))],
     ),
     "predictions.png": (
         "Predictions",
@@ -66,8 +66,8 @@ _SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
     "rules.png": (
         "Rules found",
         [
-            ("all valid rules per question", "rules", (MinerName.DUAL, *_MONOS)),
-            ("minimal rules per question", "minimal_rules", (MinerName.DUAL, *_MONOS)),
+            ("all valid rules per question", "rules", (WalkedMiner.DUAL, *_MONOS)),
+            ("minimal rules per question", "minimal_rules", (WalkedMiner.DUAL, *_MONOS)),
         ],
     ),
     "seconds.png": (
@@ -112,7 +112,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 
 
 def _values(
-    rows: Sequence[EfficiencyRow], miner: MinerName, of: Callable[[EfficiencyRow], float | None]
+    rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
     """By size, what each question has of it."""
     found = defaultdict[int, list[float]](list)
@@ -122,7 +122,7 @@ def _values(
     return found
 
 
-def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[MinerName]) -> Iterator[Curve]:
+def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedMiner]) -> Iterator[Curve]:
     for miner in miners:
         name, colour, style, marker = _LOOKS[miner]
         values = _values(rows, miner, lambda row: getattr(row, column))
@@ -134,8 +134,8 @@ def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
     """Two Monos walk two lattices, Dual one; without memory it replays as much as they do."""
-    parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, MinerName.DUAL)]
-    without = MinerName.DUAL_WITHOUT_MEMORY
+    parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
+    without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))
     if not all(parts):
         return
@@ -218,7 +218,7 @@ def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Ite
     yield save(figure, out / BENCHMARK_FIGURE)
 
 
-def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[Subject]) -> None:
+def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[FigureSubject]) -> None:
     groups = [group for group in GROUPS if any(row.group == group for row in rows)]
     names = [
         name
@@ -246,7 +246,7 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
 
 
 def draw_redteam(
-    rows: Sequence[RedteamRow], rounds: Sequence[Round], subject: str, out: Path
+    rows: Sequence[RedteamRow], rounds: Sequence[RedTeamRound], subject: str, out: Path
 ) -> Iterator[Path]:
     """Calls by round, and in all."""
     if not rows:

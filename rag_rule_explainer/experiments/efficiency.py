@@ -15,10 +15,10 @@ from ..settings import Rules
 from ..verdicts import Verdict
 from .examples import Example
 from .judging import judged_answers
-from .outcome import FAILURES, Failure, Outcome, written_to
-from .running import Check, Told, one_by_one, silence_on_questions
-from .subsets import Answered, Asking
-from .walking import MinerName, walk
+from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
+from .running import Check, ToldCount, one_by_one, silence_on_questions
+from .subsets import Answered, SubsetAsking
+from .walking import WalkedMiner, walk
 
 MOST_SIZES = 12
 """The most sources: above that, an explanation does not keep all probes."""
@@ -36,7 +36,7 @@ class EfficiencyPlan:
 
     setting: str
     sizes: tuple[int, ...] = tuple(range(1, 11))
-    miners: tuple[MinerName, ...] = tuple(MinerName)
+    miners: tuple[WalkedMiner, ...] = tuple(WalkedMiner)
     timed: bool = True
     distractors: int | None = None
 
@@ -104,7 +104,7 @@ class Deviation:
 
 
 @dataclass(slots=True)
-class EfficiencyOutcome(Outcome):
+class EfficiencyOutcome(ExperimentOutcome):
     """``done``: questions."""
 
     rows: list[EfficiencyRow] = written_to("efficiency.csv", EfficiencyRow)
@@ -113,7 +113,7 @@ class EfficiencyOutcome(Outcome):
 
 
 def measure_efficiency(
-    examples: Sequence[Example], asking: Asking, plan: EfficiencyPlan, told: Told | None = None
+    examples: Sequence[Example], asking: SubsetAsking, plan: EfficiencyPlan, told: ToldCount | None = None
 ) -> EfficiencyOutcome:
     """Every row, question by question.
 
@@ -139,15 +139,15 @@ def measure_efficiency(
     return outcome
 
 
-def _answered(example: Example, asking: Asking, plan: EfficiencyPlan) -> Answered:
+def _answered(example: Example, asking: SubsetAsking, plan: EfficiencyPlan) -> Answered:
     sources = example.first(max(plan.sizes), plan.distractors)
-    if MinerName.EXHAUSTIVE in plan.miners:
+    if WalkedMiner.EXHAUSTIVE in plan.miners:
         return asking.everything(example, sources)
     return asking.needed(example, sources, plan.sizes, plan.rules)
 
 
 def _take(outcome: EfficiencyOutcome, example: Example, answered: Answered, plan: EfficiencyPlan) -> None:
-    before: Mapping[MinerName, float] = {}
+    before: Mapping[WalkedMiner, float] = {}
     for size in sorted(set(plan.sizes)):
         rows = dict(zip(plan.miners, _rows(example, answered, plan, size), strict=True))
         outcome.rows += rows.values()

@@ -24,7 +24,7 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
 
 LineStyle = Literal["-", "--", ":", "-."]
 _STYLES: tuple[LineStyle, ...] = "-", "--", "-.", ":"
-Canvas: TypeAlias = Any
+FigureCanvas: TypeAlias = Any
 """Matplotlib's ``Figure``; what its methods take beyond the first argument has no types."""
 Panel: TypeAlias = Any
 """Matplotlib's ``Axes``."""
@@ -43,7 +43,9 @@ class Curve:
     band: bool = False
 
 
-def new_figure(title: str, subject: str, panels: int = 1, rows: int = 1) -> tuple[Canvas, list[Panel]]:
+def new_figure(
+    title: str, subject: str, panels: int = 1, rows: int = 1
+) -> tuple[FigureCanvas, list[Panel]]:
     """A figure with so many panels beside each other, in so many rows; ``subject``: what was measured.
 
     Raises MissingExtra.
@@ -52,7 +54,7 @@ def new_figure(title: str, subject: str, panels: int = 1, rows: int = 1) -> tupl
         from matplotlib.figure import Figure  # late: optional, and half a second to import
     except ImportError as error:
         raise MissingExtra.naming("experiments", "drawing figures") from error
-    figure: Canvas = Figure(figsize=(6.4 * panels, 4.4 * rows), dpi=150, layout="constrained")
+    figure: FigureCanvas = Figure(figsize=(6.4 * panels, 4.4 * rows), dpi=150, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
     axes = [figure.add_subplot(rows, panels, place) for place in range(1, panels * rows + 1)]
     # A model's name is anybody's, and no formula.
@@ -103,7 +105,7 @@ def _as_number(value: float, _: object) -> str:
     return f"{value:,g}"
 
 
-def save(figure: Canvas, path: Path) -> Path:
+def save(figure: FigureCanvas, path: Path) -> Path:
     """The figure as PNG; the same figure makes the same bytes. Raises InvalidInput."""
     content = BytesIO()
     # A version of the library in the file would be the only thing in it that says when it was made.
@@ -112,11 +114,13 @@ def save(figure: Canvas, path: Path) -> Path:
     return path
 
 
-Subject: TypeAlias = tuple[str, float | None]
+FigureSubject: TypeAlias = tuple[str, float | None]
 """A model and its temperature."""
 
 
-def looks_of(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, str, str, LineStyle, str]]:
+def looks_of(
+    subjects: Sequence[FigureSubject],
+) -> Iterator[tuple[FigureSubject, str, str, LineStyle, str]]:
     """Every model with its name in a legend, and a colour, a line and a marker that tell it apart."""
     colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
     looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
@@ -127,7 +131,7 @@ def looks_of(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, str, str, L
         yield (model, temperature), told, colour, _STYLES[place % len(_STYLES)], marker
 
 
-def legend_below(figure: Canvas, panel: Panel, columns: int, **looks: object) -> None:
+def legend_below(figure: FigureCanvas, panel: Panel, columns: int, **looks: object) -> None:
     """One legend for all panels, below them, where it hides nothing."""
     handles = panel.get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, **looks)

@@ -168,7 +168,7 @@ def _labels_in(path: Path) -> Iterator[object]:
             yield "unreadable"
 
 
-def judgements_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
+def judged_answers_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
     """The judgements in these files, or in the folders of these experiments. Raises InvalidInput."""
     expected = f"give the {JUDGEMENTS} of an experiment with a judge, or its folder"
     files = [path / JUDGEMENTS if path.is_dir() else path for path in paths]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..lattice import Lattice, Mask
 from ..rules import RuleKind
 from ..verdicts import Verdict
-from .replies import Kind, Reply, TruthIn
+from .replies import LabelledReply, ReplyKind, TruthIn
 from .scoring import expected
 
 RULES, WITH, WITHOUT, NOTHING, FORM = GROUPS = (
@@ -36,11 +36,11 @@ _FROM_DISTRACTOR = "are right, with these words in no such source but in a distr
 _FROM_NOWHERE = "are right, with these words in no source shown: knowledge, or luck"
 _REWORDED = "say so in other words, or in more"
 _DEVIATES = "are any of these, or abstains-with, or answers-without or to-nothing"
-Counted = Mapping[str, tuple[int, int]]
+CountedByMeasure = Mapping[str, tuple[int, int]]
 """By measure, so many of so many, of one question."""
 
 
-_Test = Callable[[Reply], bool]
+_Test = Callable[[LabelledReply], bool]
 
 
 class Measure(NamedTuple):
@@ -54,36 +54,41 @@ class Measure(NamedTuple):
     among: str = "replies"
 
 
-def _is(*kinds: Kind, truth_in: TruthIn | None = None) -> _Test:
+def _is(*kinds: ReplyKind, truth_in: TruthIn | None = None) -> _Test:
     return lambda reply: reply.kind in kinds and truth_in in {None, reply.truth_in}
 
 
-_any, _answers = _is(*Kind), _is(Kind.RIGHT, Kind.UNSETTLED, Kind.WRONG)
+_any, _answers = _is(*ReplyKind), _is(ReplyKind.RIGHT, ReplyKind.UNSETTLED, ReplyKind.WRONG)
 _OF: Mapping[str, _Test] = {
     WITH: lambda reply: reply.has_all,
     WITHOUT: lambda reply: bool(reply.kept) and not reply.has_all,
     NOTHING: lambda reply: not reply.kept,
 }
 _COUNTED: Sequence[tuple[str, str, str, _Test]] = (
-    (WITH, "right-with", "are right", _is(Kind.RIGHT)),
-    (WITH, "abstains-with", "are N/A when there was an answer to give", _is(Kind.ABSTAINS)),
-    (WITH, "wrong-with", "are wrong", _is(Kind.WRONG)),
-    (WITH, "unsettled-with", "are neither", _is(Kind.UNSETTLED)),
+    (WITH, "right-with", "are right", _is(ReplyKind.RIGHT)),
+    (WITH, "abstains-with", "are N/A when there was an answer to give", _is(ReplyKind.ABSTAINS)),
+    (WITH, "wrong-with", "are wrong", _is(ReplyKind.WRONG)),
+    (WITH, "unsettled-with", "are neither", _is(ReplyKind.UNSETTLED)),
     (WITHOUT, "answers-without", "are an answer when there was none to give", _answers),
-    (WITHOUT, "right-without", "are right: guessed, known, or read elsewhere", _is(Kind.RIGHT)),
-    (WITHOUT, "right-from-part", _FROM_PART, _is(Kind.RIGHT, truth_in=TruthIn.NECESSARY)),
-    (WITHOUT, "right-from-distractor", _FROM_DISTRACTOR, _is(Kind.RIGHT, truth_in=TruthIn.DISTRACTOR)),
-    (WITHOUT, "right-from-nowhere", _FROM_NOWHERE, _is(Kind.RIGHT, truth_in=TruthIn.NOWHERE)),
-    (WITHOUT, "wrong-without", "are wrong: hallucinated", _is(Kind.WRONG)),
-    (WITHOUT, "unsettled-without", "are an answer, and neither", _is(Kind.UNSETTLED)),
+    (WITHOUT, "right-without", "are right: guessed, known, or read elsewhere", _is(ReplyKind.RIGHT)),
+    (WITHOUT, "right-from-part", _FROM_PART, _is(ReplyKind.RIGHT, truth_in=TruthIn.NECESSARY)),
+    (
+        WITHOUT,
+        "right-from-distractor",
+        _FROM_DISTRACTOR,
+        _is(ReplyKind.RIGHT, truth_in=TruthIn.DISTRACTOR),
+    ),
+    (WITHOUT, "right-from-nowhere", _FROM_NOWHERE, _is(ReplyKind.RIGHT, truth_in=TruthIn.NOWHERE)),
+    (WITHOUT, "wrong-without", "are wrong: hallucinated", _is(ReplyKind.WRONG)),
+    (WITHOUT, "unsettled-without", "are an answer, and neither", _is(ReplyKind.UNSETTLED)),
     (NOTHING, "answers-to-nothing", "are an answer", _answers),
-    (NOTHING, "right-to-nothing", "are right: knowledge, or luck", _is(Kind.RIGHT)),
+    (NOTHING, "right-to-nothing", "are right: knowledge, or luck", _is(ReplyKind.RIGHT)),
 )
 OF_REPLIES: tuple[Measure, ...] = (
     *(Measure(group, name, means, _OF[group], counts) for group, name, means, counts in _COUNTED),
     Measure(FORM, "says-more", "are more than it", _answers, attrgetter("says_more"), "answers"),
     Measure(FORM, "cut-off", "end at the token limit", _any, attrgetter("cut_off")),
-    Measure(FORM, "reworded", _REWORDED, _is(Kind.ABSTAINS), attrgetter("reworded"), "N/A"),
+    Measure(FORM, "reworded", _REWORDED, _is(ReplyKind.ABSTAINS), attrgetter("reworded"), "N/A"),
     Measure(FORM, "deviates", _DEVIATES, _any, attrgetter("deviates")),
 )
 _OF_RULES = {
@@ -100,7 +105,7 @@ NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldVerdicts:
     """Of one question and kind: how many rules are ``expected``, how many of them ``hold``, how many are
     ``undecided``, because a subset has no verdict, and of how many no subset was asked about."""
 
@@ -115,7 +120,9 @@ class Held:
         return self.expected - self.undecided - self.unasked
 
 
-def held(kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]) -> Held:
+def held(
+    kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]
+) -> HeldVerdicts:
     """The expected rules on the subsets there are.
 
     ``verdicts``: whether the answer is consistent with the truth; what is missing was not asked about, so
@@ -131,12 +138,14 @@ def held(kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Ma
         open_ = "undecided" if seen else "unasked"
         outcomes.append("broken" if ~wanted in seen else "hold" if seen == {wanted} else open_)
     counts = (outcomes.count(each) for each in ("hold", "undecided", "unasked"))
-    return Held(len(rules), *counts)
+    return HeldVerdicts(len(rules), *counts)
 
 
-def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counted:
+def counted_by_measure(
+    replies: Sequence[LabelledReply], retention: HeldVerdicts, omission: HeldVerdicts
+) -> CountedByMeasure:
     """All measures of one question."""
-    both = Held(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
+    both = HeldVerdicts(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
         "omission-rules-hold": (omission.hold, omission.decided),
@@ -150,7 +159,7 @@ def counted(replies: Sequence[Reply], retention: Held, omission: Held) -> Counte
     return counts
 
 
-def _all_hold(rules: Held) -> tuple[int, int]:
+def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
     """Whether all do, where that is decided: one that breaks decides it.
 
     A rule that no subset was asked about keeps none from holding, or only questions with one that breaks

@@ -15,14 +15,14 @@ from ..predicates import Judge
 from ..probing.replaying import Replay
 from ..sources import Source
 from ..testing.prompts import qa_prompt
-from ..testing.reader import NO_ANSWER, read
+from ..testing.reader import NO_ANSWER, read_answer
 from ..verdicts import Answer
 from ..version import __version__
 
-KEY = "OPENAI_API_KEY"
+USUAL_KEY = "OPENAI_API_KEY"
 """The variable that a key is in, unless another one is named."""
 
-SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
+MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def offline_reader() -> Examined:
 
 
 def _reading(question: str, sources: Sequence[Source]) -> Answer:
-    return Answer(read(question, [source.passage for source in sources]))
+    return Answer(read_answer(question, [source.passage for source in sources]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Endpoint:
 
     name: str
     base_url: str | None = None
-    key: str = KEY
+    key: str = USUAL_KEY
     temperature: float | None = 1.0
     max_tokens: int | None = 100
     reasoning_effort: str | None = None
@@ -95,12 +95,14 @@ class Endpoint:
             word, equals, value = option.partition("=")
             field, read = _OPTIONS.get(word.strip(), ("", str))
             if not (field and equals and value.strip()):
-                raise InvalidInput(f"{option!r} in the model {written!r} says nothing; write {SYNTAX}")
+                raise InvalidInput(
+                    f"{option!r} in the model {written!r} says nothing; write {MODEL_SYNTAX}"
+                )
             try:
                 given[field] = read(value.strip())
             except ValueError as error:
                 raise InvalidInput(
-                    f"{option!r} in the model {written!r} is no number; write {SYNTAX}"
+                    f"{option!r} in the model {written!r} is no number; write {MODEL_SYNTAX}"
                 ) from error
         return replace(usual or cls("unnamed"), name=name.strip(), **given)
 
@@ -189,4 +191,12 @@ _OPTIONS: dict[str, tuple[str, Any]] = {
     "effort": ("reasoning_effort", str),
 }
 
-__all__ = ["KEY", "NO_ANSWER", "SYNTAX", "Endpoint", "Examined", "check_told_apart", "offline_reader"]
+__all__ = [
+    "MODEL_SYNTAX",
+    "NO_ANSWER",
+    "USUAL_KEY",
+    "Endpoint",
+    "Examined",
+    "check_told_apart",
+    "offline_reader",
+]

@@ -38,7 +38,7 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ExperimentOutcome:
     """``done``: how much was looked at. ``calls``: of the models in this run, retries included;
     ``stored``: answers that the store had. ``judged``: what near-exact match left to a judge.
     ``interrupted``: by Ctrl-C, so that there is more to do, and what is there is not all."""

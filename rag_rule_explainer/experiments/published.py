@@ -18,7 +18,7 @@ from ..printable import shortened
 from ..sources import Source
 from .examples import Example
 
-EXPECTED = (
+EXPECTED_FIGURES = (
     "give HotpotQA's own JSON, such as hotpot_train_v1.1.json, or a .jsonl with lines like "
     '{"id": "...", "question": "...", "answer": "...", '
     '"sources": [{"title": "...", "text": "...", "necessary": true}]}'
@@ -78,7 +78,7 @@ def examples_in(path: Path) -> Iterator[Example]:
             )
         yield example
     if not places:
-        raise InvalidInput(f"{path} holds no examples; {EXPECTED}")
+        raise InvalidInput(f"{path} holds no examples; {EXPECTED_FIGURES}")
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def first_complaint(error: ValidationError) -> str:
 
 
 def _records(path: Path) -> Iterator[object]:
-    with readable(path, EXPECTED) as file:
+    with readable(path, EXPECTED_FIGURES) as file:
         start = file.read(1)
         while start.isspace():
             start = file.read(1)
@@ -165,20 +165,20 @@ def _past(text: str, at: int, *, comma: bool) -> int:
 def _no_json(path: Path, place: int, error: Exception) -> InvalidInput:
     why = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
     told = shortened(why, _SHOWN)
-    return InvalidInput(f"{path}, record {place} is no JSON: {told}; {EXPECTED}")
+    return InvalidInput(f"{path}, record {place} is no JSON: {told}; {EXPECTED_FIGURES}")
 
 
 def _read(record: object, where: str) -> Example:
     if not isinstance(record, dict):
-        raise InvalidInput(f"{where} is no JSON object; {EXPECTED}")
+        raise InvalidInput(f"{where} is no JSON object; {EXPECTED_FIGURES}")
     shape = _Published if "context" in record else _Line
     try:
         example = shape.model_validate(record).example()
     except ValidationError as error:
-        raise InvalidInput(f"{where}: {first_complaint(error)}; {EXPECTED}") from error
+        raise InvalidInput(f"{where}: {first_complaint(error)}; {EXPECTED_FIGURES}") from error
     for name in ("id", "question", "answer"):
         if not getattr(example, name).strip():
-            raise InvalidInput(f"{where}: the {name} is empty; {EXPECTED}")
+            raise InvalidInput(f"{where}: the {name} is empty; {EXPECTED_FIGURES}")
     return example
 
 

@@ -18,11 +18,11 @@ from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer, Verdict
 from .examples import Example
 from .models import Examined
-from .running import Silence, Told, several_at_once
-from .subsets import Asking, judgement_of, verified
+from .running import Silence, ToldCount, several_at_once
+from .subsets import SubsetAsking, judgement_in, verified
 
 
-class Shown(str, Enum):
+class ShownSources(str, Enum):
     """Which of a question's sources a model is shown, in the order in which they were published."""
 
     ALL = "all sources"
@@ -31,19 +31,19 @@ class Shown(str, Enum):
 
     def of(self, example: Example) -> tuple[Source, ...]:
         """Those of one question."""
-        if self is Shown.ALL:
+        if self is ShownSources.ALL:
             return example.sources
-        wanted = self is Shown.NECESSARY
+        wanted = self is ShownSources.NECESSARY
         return tuple([each for each in example.sources if (each.id in example.necessary) is wanted])
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenReply:
     """One answer; ``answer`` is None where there is none, and ``failure`` says why. ``exact``: it is the
     truth by near-exact match; ``declined``: it is N/A."""
 
     example: Example
-    shown: Shown
+    shown: ShownSources
     answer: Answer | None
     exact: bool
     failure: str = ""
@@ -91,19 +91,19 @@ class QualityRow:
 
 
 def measure_quality(
-    examples: Sequence[Example], model: Examined, settings: Settings, told: Told | None = None
-) -> list[Given] | None:
+    examples: Sequence[Example], model: Examined, settings: Settings, told: ToldCount | None = None
+) -> list[GivenReply] | None:
     """Every answer, question by question; None where Ctrl-C ended it before there were all.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``. Raises
     StoreFailed, and BaselineFailed where as many answers in a row fail as are put up with.
     """
-    asking = Asking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
+    asking = SubsetAsking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
     silence = Silence(model, settings.limits.failures, "the last {count} answers of {model} all failed")
-    jobs = [(example, shown) for example in examples for shown in Shown if shown.of(example)]
-    given, stopped = dict[int, Given](), list[bool]()
+    jobs = [(example, shown) for example in examples for shown in ShownSources if shown.of(example)]
+    given, stopped = dict[int, GivenReply](), list[bool]()
 
-    async def ask(job: tuple[int, tuple[Example, Shown]]) -> None:
+    async def ask(job: tuple[int, tuple[Example, ShownSources]]) -> None:
         place, (example, shown) = job
         found = given[place] = await _given(asking, example, shown)
         silence.note(found.failure, is_answered=found.answer is not None)
@@ -117,21 +117,21 @@ def measure_quality(
     return None if stopped else [given[place] for place in sorted(given)]
 
 
-async def _given(asking: Asking, example: Example, shown: Shown) -> Given:
+async def _given(asking: SubsetAsking, example: Example, shown: ShownSources) -> GivenReply:
     sources = shown.of(example)
     explainer = asking.explainer(example, asking.settings)
     explanation = await verified(explainer, example, sources, sources)
     probes = explanation.probes
     if not probes or not probes[0].answers:
         error = probes[0].error if probes else explanation.stop_reason
-        return Given(example, shown, None, exact=False, failure=error or "no answer")
-    exact = judgement_of(probes[0]).verdict is Verdict.HOLDS
-    return Given(example, shown, probes[0].answers[0], exact=exact)
+        return GivenReply(example, shown, None, exact=False, failure=error or "no answer")
+    exact = judgement_in(probes[0]).verdict is Verdict.HOLDS
+    return GivenReply(example, shown, probes[0].answers[0], exact=exact)
 
 
-def quality_rows(data: str, model: Examined, given: Sequence[Given]) -> Iterator[QualityRow]:
+def quality_rows(data: str, model: Examined, given: Sequence[GivenReply]) -> Iterator[QualityRow]:
     """A row for each choice of sources."""
-    for shown in Shown:
+    for shown in ShownSources:
         own = [each for each in given if each.shown is shown]
         exact = sum(each.exact for each in own)
         declined = sum(each.declined and not each.exact for each in own)

@@ -23,7 +23,7 @@ class Rate:
     questions: int = 0
 
 
-def rate(counted: Iterable[tuple[int, int]]) -> Rate:
+def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
     """So many of so many, question by question; questions of which there is nothing are left out.
 
     The interval is a 95 % one over the questions, which were drawn independently, and not over what was

@@ -29,11 +29,11 @@ from ..settings import MinerName, Settings
 from ..sources import Source
 from ..testing.reader import NO_ANSWER
 from .models import Examined
-from .outcome import FAILURES, Failure, Outcome, written_to
+from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .payload import Attack
 from .rounds import rounds_of
-from .running import Check, Told, one_by_one
-from .subsets import by_mask, judgement_of
+from .running import Check, ToldCount, one_by_one
+from .subsets import by_mask, judgement_in
 
 Group: TypeAlias = tuple[Source, ...]
 
@@ -43,7 +43,7 @@ MOST_GROUPS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class RedTeamRound:
     """One round of one run, over so many ``groups``.
 
     In round 1 there are two halves; *answers-kept* begins with round 0, of all sources as one group.
@@ -82,11 +82,11 @@ class RedteamRow:
 
 
 @dataclass(slots=True)
-class RedteamOutcome(Outcome):
+class RedteamOutcome(ExperimentOutcome):
     """``done``: runs."""
 
     rows: list[RedteamRow] = written_to("redteam.csv", RedteamRow)
-    rounds: list[Round] = written_to("redteam_rounds.csv", Round)
+    rounds: list[RedTeamRound] = written_to("redteam_rounds.csv", RedTeamRound)
     failures: list[Failure] = written_to(FAILURES, ("run", "approach", "reason"))
 
 
@@ -95,7 +95,7 @@ class Unfinished(Exception):
 
 
 def measure_redteam(
-    attacks: Sequence[Attack], model: Examined, settings: Settings, told: Told | None = None
+    attacks: Sequence[Attack], model: Examined, settings: Settings, told: ToldCount | None = None
 ) -> RedteamOutcome:
     """Every row, run by run.
 
@@ -135,7 +135,7 @@ class _Run:
     attack: Attack
     model: Examined
     settings: Settings
-    rounds: list[Round] = field(default_factory=list[Round])
+    rounds: list[RedTeamRound] = field(default_factory=list[RedTeamRound])
     paid: int = 0
     stored: int = 0
 
@@ -179,7 +179,7 @@ class _Run:
         explainer = self._explainer("grouped")
         explanation = self._ended(explainer.explain(self.attack.question, self.attack.sources))
         probes = by_mask(self.attack.sources, explanation.probes)
-        verdicts = {mask: judgement_of(probe).verdict for mask, probe in probes.items()}
+        verdicts = {mask: judgement_in(probe).verdict for mask, probe in probes.items()}
         rounds = rounds_of(Lattice(len(self.attack.sources)), verdicts)
         for number, each in enumerate(rounds):
             self._add_round(number, each.groups, [mask != 0 for mask in each.asked])
@@ -221,19 +221,23 @@ class _Run:
 
     def _add_round(self, number: int, groups: int, asked: Sequence[bool]) -> None:
         """``asked``: of each probe, whether the model was asked."""
-        self.rounds.append(Round(self.number, self.approach, number, groups, len(asked), sum(asked)))
+        self.rounds.append(
+            RedTeamRound(self.number, self.approach, number, groups, len(asked), sum(asked))
+        )
 
     def _explained_row(
-        self, explanation: Explanation, first_told: int | None = None, rounds: Sequence[Round] = ()
+        self, explanation: Explanation, first_told: int | None = None, rounds: Sequence[RedTeamRound] = ()
     ) -> RedteamRow:
         rules = explanation.retention_rules
         payload = next((rule for rule in rules if set(rule.sources) == set(self.attack.payload)), None)
         asked = [bool(probe.kept) for probe in explanation.probes]
-        counted = rounds or [Round(self.number, self.approach, 0, 0, len(asked), sum(asked))]
+        counted = rounds or [RedTeamRound(self.number, self.approach, 0, 0, len(asked), sum(asked))]
         row = self._row(counted, [rule.sources for rule in rules], payload.claim if payload else "")
         return replace(row, rounds=len(rounds) or None, first_told=first_told)
 
-    def _row(self, rounds: Sequence[Round], rules: Sequence[Sequence[str]], claim: str) -> RedteamRow:
+    def _row(
+        self, rounds: Sequence[RedTeamRound], rules: Sequence[Sequence[str]], claim: str
+    ) -> RedteamRow:
         found = [set(rule) for rule in rules] == [set(self.attack.payload)]
         first, second = self.attack.places
         return RedteamRow(

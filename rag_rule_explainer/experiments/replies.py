@@ -27,7 +27,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _TWO_WORDS = frozenset({"yes", "no"})
 
 
-class Kind(str, Enum):
+class ReplyKind(str, Enum):
     """What an answer is."""
 
     RIGHT = "right"
@@ -46,7 +46,7 @@ class TruthIn(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class LabelledReply:
     """What a model said about some sources of a question.
 
     ``kept``: their ids. ``has_all``: all necessary ones are among them. ``says_more``: it has the truth
@@ -56,7 +56,7 @@ class Reply:
 
     kept: tuple[str, ...]
     has_all: bool
-    kind: Kind
+    kind: ReplyKind
     truth_in: TruthIn
     says_more: bool
     cut_off: bool
@@ -66,7 +66,7 @@ class Reply:
     @property
     def abstains(self) -> bool:
         """Whether it gives no answer."""
-        return self.kind is Kind.ABSTAINS
+        return self.kind is ReplyKind.ABSTAINS
 
     @property
     def deviates(self) -> bool:
@@ -83,7 +83,7 @@ def reply(
     *,
     judged: bool,
     besides: int,
-) -> Reply:
+) -> LabelledReply:
     """What an answer on these sources is.
 
     ``verdict``: whether it is consistent with the truth; ``judged``: whether there was a judge to ask.
@@ -91,28 +91,28 @@ def reply(
     """
     ids = tuple([source.id for source in kept])
     kind = _kind(answer.text, example.answer, verdict, judged=judged)
-    return Reply(
+    return LabelledReply(
         kept=ids,
         has_all=set(example.necessary) <= set(ids),
         kind=kind,
         truth_in=_truth_in(example, kept),
-        says_more=kind is not Kind.ABSTAINS
+        says_more=kind is not ReplyKind.ABSTAINS
         and has_truth(answer.text, example.answer)
         and len(_words(answer.text)) - len(_words(example.answer)) >= besides,
         cut_off=ending_of(answer.finish_reason) is Ending.LENGTH,
-        reworded=kind is Kind.ABSTAINS and not equivalent(answer.text, NO_ANSWER),
+        reworded=kind is ReplyKind.ABSTAINS and not equivalent(answer.text, NO_ANSWER),
         answer=answer,
     )
 
 
-def _kind(text: str, truth: str, verdict: Verdict, *, judged: bool) -> Kind:
+def _kind(text: str, truth: str, verdict: Verdict, *, judged: bool) -> ReplyKind:
     if verdict is Verdict.HOLDS:
-        return Kind.RIGHT
+        return ReplyKind.RIGHT
     if abstains(text, truth):
-        return Kind.ABSTAINS
+        return ReplyKind.ABSTAINS
     if verdict is Verdict.UNKNOWN or (not judged and has_truth(text, truth)):
-        return Kind.UNSETTLED
-    return Kind.WRONG
+        return ReplyKind.UNSETTLED
+    return ReplyKind.WRONG
 
 
 def abstains(text: str, truth: str) -> bool:

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..checking.trial import Trial
+from ..checking.trial import JudgeTrial
 from ..errors import BaselineFailed, InvalidInput
 from ..lattice import Mask
 from ..predicates import Judge, consistent_with
 from ..predicates.judge.jury import jury_of
 from ..probing.limiter import Limiter
+from ..probing.limits import INTERRUPTED
 from ..probing.loop import run_blocking
 from ..rules import RuleKind
 from ..settings import Settings
@@ -24,18 +25,18 @@ from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example, check_room
 from .judging import judged_answers
 from .models import Examined, check_told_apart
-from .outcome import FAILURES, Failure, Outcome, written_to
+from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .robustness_rows import RobustnessQuestion, RobustnessRow, row_of
-from .running import Told, in_namespace
-from .sampling import INTERRUPTED, Asked, Key, Replies, Sampling
+from .running import ToldCount, in_namespace
+from .sampling import Replies, SampledQuestion, Sampling, SubsetKey
 from .scoring import Score, expected, mined, score
-from .unexpected import Sampled, Table, deviations
+from .unexpected import SampledRules, Table, deviations
 
 JUDGING = "experiments: judgements"
 """The namespace in which judgements are stored: one judge decides about the answers of all models."""
 MOST_SAMPLED = 8
 """The most sources of a question."""
-MOST_SAMPLES = 100
+MOST_ROBUSTNESS_SAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class RobustnessPlan:
     distractors: int | None = None
 
     def __post_init__(self) -> None:
-        for name, most in (("sources", MOST_SAMPLED), ("samples", MOST_SAMPLES)):
+        for name, most in (("sources", MOST_SAMPLED), ("samples", MOST_ROBUSTNESS_SAMPLES)):
             number = getattr(self, name)
             if not 1 <= number <= most:
                 raise InvalidInput(f"{name} is {number!r}; give 1 to {most}")
@@ -63,7 +64,7 @@ class RobustnessPlan:
 
 
 @dataclass(slots=True)
-class RobustnessOutcome(Outcome):
+class RobustnessOutcome(ExperimentOutcome):
     """``unexpected``: see ``unexpected.deviations``; with the model and its temperature. ``done``:
     answers, ``of`` so many. ``failed_calls``: for good. There are no ``rows`` of what was interrupted."""
 
@@ -83,7 +84,7 @@ def measure_robustness(
     plan: RobustnessPlan,
     settings: Settings,
     judge: Judge | None = None,
-    told: Told | None = None,
+    told: ToldCount | None = None,
 ) -> RobustnessOutcome:
     """Every row, model by model.
 
@@ -120,14 +121,14 @@ class _Run:
     plan: RobustnessPlan
     settings: Settings
     judge: Judge | None
-    told: Told | None
+    told: ToldCount | None
     outcome: RobustnessOutcome = field(default_factory=RobustnessOutcome)
     _sampling: Sampling | None = None
-    _trial: Trial | None = None
+    _trial: JudgeTrial | None = None
 
     async def measured(self) -> None:
         asked = [
-            Asked(each, SourceSet.of(each.first(self.plan.sources, self.plan.distractors)))
+            SampledQuestion(each, SourceSet.of(each.first(self.plan.sources, self.plan.distractors)))
             for each in self.examples
         ]
         self.outcome.of = (
@@ -154,7 +155,9 @@ class _Run:
         if self.told is not None:
             self.told(outcome.done, outcome.of)
 
-    async def _replies(self, model: Examined, asked: Sequence[Asked], limiter: Limiter) -> Replies:
+    async def _replies(
+        self, model: Examined, asked: Sequence[SampledQuestion], limiter: Limiter
+    ) -> Replies:
         settings, outcome = in_namespace(self.settings, model.namespace), self.outcome
         sampling = Sampling(model, asked, self.plan.samples, settings, limiter, self._advance)
         self._sampling = sampling
@@ -167,14 +170,16 @@ class _Run:
             outcome.failed_calls += sampling.budget.failures
             outcome.interrupted = outcome.interrupted or bool(sampling.stop_reason)
 
-    async def _tables(self, asked: Sequence[Asked], replies: Replies) -> list[Table]:
+    async def _tables(self, asked: Sequence[SampledQuestion], replies: Replies) -> list[Table]:
         if self.outcome.interrupted:
             return []
         judged = await self._judgements(asked, replies)
 
-        def samples(key: Key) -> list[Sampled]:
+        def samples(key: SubsetKey) -> list[SampledRules]:
             return [
-                Sampled(reply.answer, judged.get((key, n)) or Judgement(Verdict.UNKNOWN, reply.error))
+                SampledRules(
+                    reply.answer, judged.get((key, n)) or Judgement(Verdict.UNKNOWN, reply.error)
+                )
                 for n, reply in enumerate(replies[key])
             ]
 
@@ -184,15 +189,15 @@ class _Run:
         ]
 
     async def _judgements(
-        self, asked: Sequence[Asked], replies: Replies
-    ) -> Mapping[tuple[Key, int], Judgement]:
+        self, asked: Sequence[SampledQuestion], replies: Replies
+    ) -> Mapping[tuple[SubsetKey, int], Judgement]:
         cases = {
             (key, number): self._case(asked[key[0]], key[1], reply.answer)
             for key, several in replies.items()
             for number, reply in enumerate(several)
             if reply.answer is not None
         }
-        trial = self._trial = Trial(in_namespace(self.settings, JUDGING))
+        trial = self._trial = JudgeTrial(in_namespace(self.settings, JUDGING))
         # No answer to HotpotQA has designs on a judge, and the cost of these curves rests on batches.
         batch = max(len(each.masks) for each in asked) * self.plan.samples
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
@@ -205,7 +210,7 @@ class _Run:
         return {order[place]: item.judgement for item in items for place in item.places}
 
     @staticmethod
-    def _case(asked: Asked, mask: Mask, answer: Answer) -> Case:
+    def _case(asked: SampledQuestion, mask: Mask, answer: Answer) -> Case:
         kept, everything = asked.arrangement(mask).sources, asked.sources.sources
         return Case(asked.example.question, Answer(asked.example.answer), answer, kept, everything)
 

@@ -13,9 +13,9 @@ import anyio
 from ..errors import BaselineFailed
 from ..settings import Settings
 from .models import Examined
-from .outcome import Outcome
+from .outcome import ExperimentOutcome
 
-Told: TypeAlias = Callable[[int, int], object]
+ToldCount: TypeAlias = Callable[[int, int], object]
 """Is told how much is done, and of how much."""
 Check: TypeAlias = Callable[[], None]
 """Raises KeyboardInterrupt where Ctrl-C was pressed."""
@@ -24,7 +24,10 @@ Job = TypeVar("Job")
 
 
 def one_by_one(
-    jobs: Collection[Job], do: Callable[[Job, Check], object], outcome: Outcome, told: Told | None
+    jobs: Collection[Job],
+    do: Callable[[Job, Check], object],
+    outcome: ExperimentOutcome,
+    told: ToldCount | None,
 ) -> bool:
     """Does one job after the other, and counts them; returns False where Ctrl-C ended it before the last.
 

@@ -12,9 +12,10 @@ from ..probing.answer_cache import AnswerCache
 from ..probing.budget import Budget
 from ..probing.limiter import Limiter
 from ..probing.limits import LimitReached
-from ..probing.prober import Prober
+from ..probing.replayer import Replayer
 from ..probing.reply import Reply
 from ..probing.retries import Retries
+from ..probing.sampler import Sampler
 from ..settings import Settings
 from ..sources import Arrangement, SourceSet
 from ..testing.reader import NO_ANSWER
@@ -23,15 +24,13 @@ from .examples import Example
 from .models import Examined
 from .running import Silence, several_at_once
 
-Key: TypeAlias = tuple[int, Mask]
+SubsetKey: TypeAlias = tuple[int, Mask]
 """The place of a question, and a subset of its sources."""
-Replies: TypeAlias = Mapping[Key, Sequence[Reply]]
-INTERRUPTED = "interrupted"
-"""Why nothing more is asked after Ctrl-C."""
+Replies: TypeAlias = Mapping[SubsetKey, Sequence[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SampledQuestion:
     """One question. ``sources``: what subsets are made of, the first one being the highest bit."""
 
     example: Example
@@ -61,15 +60,15 @@ class Sampling:
     """
 
     model: Examined
-    asked: Sequence[Asked]
+    asked: Sequence[SampledQuestion]
     samples: int
     settings: Settings
     limiter: Limiter
     told: Callable[[], object]
     budget: Budget = field(init=False)
     stop_reason: str = ""
-    _replies: dict[Key, list[Reply]] = field(init=False)
-    _probers: list[Prober] = field(init=False, default_factory=list[Prober])
+    _replies: dict[SubsetKey, list[Reply]] = field(init=False)
+    _samplers: list[Sampler] = field(init=False, default_factory=list[Sampler])
     _silence: Silence = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,8 +85,8 @@ class Sampling:
     def stop(self, reason: str) -> None:
         """Asks for nothing more, nor tries again; what is in flight is still awaited."""
         self.stop_reason = self.stop_reason or reason
-        for prober in self._probers:
-            prober.stop(reason)
+        for sampler in self._samplers:
+            sampler.replayer.stopper.stop(reason)
 
     async def run(self) -> Replies:
         """The replies by the question's place and the subset, one for each sample: an answer, or an error
@@ -103,8 +102,8 @@ class Sampling:
                 sample = partial(self._sample, number)
                 await several_at_once(jobs, sample, self.limiter.size, lambda: self.stop_reason)
         finally:
-            for prober in self._probers:
-                prober.close()
+            for sampler in self._samplers:
+                sampler.replayer.close()
         return self._replies
 
     async def _open(self) -> None:
@@ -113,25 +112,25 @@ class Sampling:
         opened = None if store is None else await threads.shared().run(store.open)
         for each in self.asked:
             question = each.example.question
-            prober = Prober(
+            replayer = Replayer(
                 question,
                 self.model.replay,
-                sources=each.sources.sources,
-                limiter=self.limiter,
-                budget=self.budget,
-                retries=Retries.of(settings.retries),
-                timeout=settings.timeout,
+                self.limiter,
+                self.budget,
+                Retries.of(settings.retries),
+                settings.timeout,
                 accepts=("length",),
             )
-            if opened is not None:
-                # The same place as an explanation's, so that each finds what the other has paid for.
-                prober.cache = AnswerCache(self.budget, remember=False, stored=opened.answers(question))
-            self._probers.append(prober)
+            # The same place as an explanation's, so that each finds what the other has paid for.
+            stored = None if opened is None else opened.answers(question)
+            # Nothing is remembered: every sample is another one.
+            cache = AnswerCache(self.budget, remember=False, stored=stored)
+            self._samplers.append(Sampler(replayer, cache))
 
-    async def _sample(self, number: int, key: Key) -> None:
-        prober, arrangement = self._probers[key[0]], self.asked[key[0]].arrangement(key[1])
+    async def _sample(self, number: int, key: SubsetKey) -> None:
+        sampler, arrangement = self._samplers[key[0]], self.asked[key[0]].arrangement(key[1])
         try:
-            reply = await prober.sample(arrangement, number)
+            reply = await sampler.sample(arrangement, number)
             self._silence.note(reply.error, is_answered=reply.cause is None)
         except LimitReached as limit:
             self.stop(str(limit))

@@ -20,7 +20,7 @@ from ..verdicts import Answer, Judgement, Verdict
 from .examples import Example
 from .models import Examined
 from .running import several_at_once
-from .walking import Verdicts
+from .walking import WalkedVerdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class Answered:
         """Whether the answer is consistent with the truth on a subset of the first ``size`` sources;
         None where nobody asked."""
         probe = self._probe(mask, size)
-        return None if probe is None else judgement_of(probe).verdict
+        return None if probe is None else judgement_in(probe).verdict
 
-    def verdicts(self, size: int) -> Verdicts:
+    def verdicts(self, size: int) -> WalkedVerdicts:
         """On all subsets of the first ``size`` sources."""
         found = tuple([self.verdict(mask, size) for mask in Lattice(size).masks()])
-        return Verdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
+        return WalkedVerdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
         """Every answer, and whether it is consistent with the truth."""
         for probe in self.probes.values():
-            yield from ((answer, judgement_of(probe)) for answer in probe.answers)
+            yield from ((answer, judgement_in(probe)) for answer in probe.answers)
 
     def seconds(self, masks: Iterable[Mask], size: int) -> float:
         """How long the calls about these subsets of the first ``size`` sources took, one by one."""
@@ -69,7 +69,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SubsetAsking:
     """How questions are asked about.
 
     An answer is consistent with the truth by near-exact match, else as ``judge`` says; omission rules are
@@ -146,7 +146,7 @@ class Asking:
         )
 
 
-def judgement_of(probe: ProbeRecord) -> Judgement:
+def judgement_in(probe: ProbeRecord) -> Judgement:
     """Whether the answer is consistent with the truth."""
     retention = probe.verdicts.get(RuleKind.RETENTION)
     # The condition of omission rules is the opposite.

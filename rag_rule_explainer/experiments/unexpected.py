@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from ..lattice import Mask
 from ..rules import RuleKind
 from ..verdicts import Answer, Judgement, Verdict
-from .sampling import Asked
+from .sampling import SampledQuestion
 from .scoring import expected, is_implied, mined, voted
 
 
-class Sampled(NamedTuple):
+class SampledRules(NamedTuple):
     """One sample, and whether it is consistent with the truth. Without an answer, the reason says why."""
 
     answer: Answer | None
@@ -23,8 +23,8 @@ class Sampled(NamedTuple):
 class Table:
     """All samples of one question, by subset: as many of each."""
 
-    asked: Asked
-    samples: Mapping[Mask, Sequence[Sampled]]
+    asked: SampledQuestion
+    samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
         """What the first so many samples come to on each subset, by mask."""
@@ -94,7 +94,7 @@ def _decided_by(
             }
 
 
-def _told(sampled: Sampled) -> dict[str, Any]:
+def _told(sampled: SampledRules) -> dict[str, Any]:
     answer, judgement = sampled
     return {
         "answer": None if answer is None else answer.text,

@@ -15,7 +15,7 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 
-class Verdicts(NamedTuple):
+class WalkedVerdicts(NamedTuple):
     """By the kind of rule whose condition is judged; each by mask, None where nobody asked."""
 
     retention: tuple[Verdict | None, ...]
@@ -26,7 +26,7 @@ class Verdicts(NamedTuple):
         return self.retention if kind is RuleKind.RETENTION else self.omission
 
 
-class MinerName(str, Enum):
+class WalkedMiner(str, Enum):
     """The miners that are compared, as the command line names them."""
 
     EXHAUSTIVE = "exhaustive"
@@ -53,8 +53,8 @@ class MinerName(str, Enum):
 
 
 _KINDS = {
-    MinerName.MONO_RETENTION: (RuleKind.RETENTION,),
-    MinerName.MONO_OMISSION: (RuleKind.OMISSION,),
+    WalkedMiner.MONO_RETENTION: (RuleKind.RETENTION,),
+    WalkedMiner.MONO_OMISSION: (RuleKind.OMISSION,),
 }
 
 
@@ -85,7 +85,7 @@ class Walk:
 
 
 @lru_cache(maxsize=256)
-def walk(miner: MinerName, verdicts: Verdicts) -> Walk:
+def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
     """The miner's walk over all subsets. Raises KeyError where it visits one that nobody asked about."""
     lattice = Lattice(max(map(len, verdicts)).bit_length() - 1)
     searches = _searches(miner, lattice)
@@ -94,20 +94,20 @@ def walk(miner: MinerName, verdicts: Verdicts) -> Walk:
     rules = [[claim.antecedent for claim in search.claims] for search in searches]
     return Walk(
         replayed=tuple(distinct if miner in _REMEMBERING else visited),
-        nodes=len(visited if miner is MinerName.TWO_MONOS else distinct),
+        nodes=len(visited if miner is WalkedMiner.TWO_MONOS else distinct),
         rules=sum(map(len, rules)),
         minimal_rules=sum(len(minimal(each)) for each in rules),
     )
 
 
-_REMEMBERING = {MinerName.EXHAUSTIVE, MinerName.DUAL}
+_REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
 """Those that replay nothing twice, though both of their searches ask for it."""
 
 
-def _searches(miner: MinerName, lattice: Lattice) -> tuple[RuleSearch, ...]:
-    if miner is MinerName.EXHAUSTIVE:
+def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:
+    if miner is WalkedMiner.EXHAUSTIVE:
         return tuple([RuleSearch(Exhaustive(kind, minimal=False), lattice) for kind in miner.kinds])
-    if miner in {MinerName.DUAL, MinerName.DUAL_WITHOUT_MEMORY}:
+    if miner in {WalkedMiner.DUAL, WalkedMiner.DUAL_WITHOUT_MEMORY}:
         return dual(lattice, minimal=False)
     return tuple([RuleSearch(Mono(kind, minimal=False), lattice) for kind in miner.kinds])
 

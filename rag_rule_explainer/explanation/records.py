@@ -1,16 +1,16 @@
 """The parts of an explanation, in the user's terms."""
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import floor
 from typing import Literal
 
 from pydantic import JsonValue
 
-from ..lattice import told
+from ..lattice import subset_count
 from ..printable import plain_id, printable, shortened
 from ..rules import ClaimStatus, RuleKind
 from ..verdicts import Answer, Judgement
+from .wording import joined, named_units, phrase
 
 DOUBTED = "what replays show may not be the doing of their sources alone, as the first warning says"
 """Why a search that has come to its end is not complete: nothing shows that its verdicts are true."""
@@ -247,32 +247,6 @@ class MinerRecord:
     reason: str
 
 
-def joined(ids: Iterable[str]) -> str:
-    """Ids as a phrase: "D2", "D2 and D4", "D1, D2 and D4"; quoted where they read like words."""
-    return phrase([plain_id(identity) for identity in ids])
-
-
-def phrase(shown: Sequence[str]) -> str:
-    """What can be printed as a phrase: "A", "A and B", "A, B and C"."""
-    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
-
-
-def named_units(ids: Collection[str], ties: Iterable[Sequence[str]]) -> list[str]:
-    """Ids, printable, those that are tied as one: "D2 (with its near-duplicate D7)"."""
-    among = set(ids)
-    tied = {tie[0]: tie[1:] for tie in ties if among.issuperset(tie)}
-    followers = {identity for others in tied.values() for identity in others}
-    named = list[str]()
-    for identity in ids:
-        if identity in tied:
-            others = tied[identity]
-            plural = "s" * (len(others) > 1)
-            named.append(f"{plain_id(identity)} (with its near-duplicate{plural} {joined(others)})")
-        elif identity not in followers:
-            named.append(plain_id(identity))
-    return named
-
-
 def past_tense(kind: RuleKind) -> str:
     """What a rule of this kind says happened to its sources: "retained" or "omitted"."""
     return "retained" if kind is RuleKind.RETENTION else "omitted"
@@ -295,7 +269,7 @@ def _percent(finding: Finding) -> str:
 
 def evidence_of(finding: Finding) -> str:
     """What a finding rests on; the kinds of claim never read alike."""
-    seen = f"{finding.observed} of {told(finding.applicable)} subsets"
+    seen = f"{finding.observed} of {subset_count(finding.applicable)} subsets"
     sampling = printable(finding.sampling)
     by_votes = f", {sampling}" if sampling else ""
     remarks = "; perhaps not minimal" if finding.minimal is None else ""
@@ -303,7 +277,7 @@ def evidence_of(finding: Finding) -> str:
         groups = "1 group" if beside == 1 else f"{beside} groups"
         remarks += f"; {groups} of other near-duplicates kept or left out as a whole"
     wording = {
-        "proved": f"proved on all {told(finding.applicable)} subsets"
+        "proved": f"proved on all {subset_count(finding.applicable)} subsets"
         if finding.applicable > 1
         else "proved on the only subset",
         "confident": f"confidence {_percent(finding)}: held on {seen}{by_votes}",

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from ..printable import printable, shortened
 from ..rules import RuleKind
 from .explanation import Explanation
-from .records import JUDGED_TOGETHER, TOGETHER, Finding, Witness, joined, named_units, phrase
+from .records import JUDGED_TOGETHER, TOGETHER, Finding, Witness
+from .wording import joined, named_units, phrase
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from ..given import Given
 from ..probing import threads
+from ..probing.finish_reasons import reason_in
 from ..probing.replaying import WantedScope
 from ..probing.tracing import langsmith, spans
 from ..probing.tracing.marks import (
@@ -16,7 +17,8 @@ from ..probing.tracing.marks import (
     current_replay,
 )
 from ..probing.tracing.traced import Unheard, heard, is_sent, own_root, unheard
-from ..probing.wholeness import ANY, EMPTY, Said, fault_of, reason_in
+from ..probing.wholeness import ANY, Said, fault_of
+from ..probing.wholeness import EMPTY_REPLY as EMPTY
 
 __all__ = [
     "ANY",

@@ -17,7 +17,7 @@ the last round is mined anew with every subset tried both ways.
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 
-from ..lattice import Lattice, Mask, bits, smallest_first, told
+from ..lattice import Lattice, Mask, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .mono import Mono
@@ -30,8 +30,8 @@ MOST_EXACT = 10
 ENOUGH = 4
 """Groups on all of whose subsets the condition must hold before it is said that no source matters."""
 
-Round = Generator[Wanted, Verdicts, tuple[Claim, ...]]
-Trial = Generator[Wanted, Verdicts, bool]
+MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
+GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
 """A subset of groups without a verdict: as an antecedent of sources, and as the round asks for it."""
 
@@ -130,7 +130,7 @@ class _Search:
             yield Wanted((), self.claims, self.stop)
         return self.claims()
 
-    def mined(self) -> Round:
+    def mined(self) -> MiningRound:
         """The rules over the groups there are; what is known of their subsets is not asked for."""
         groups, waiting, asks = self.groups, dict[Mask, Open](), list[Ask]()
         flip = self.kind.flip(groups.lattice)
@@ -187,7 +187,7 @@ class _Search:
                 return verdict, antecedent | others
         return Verdict.HOLDS, 0
 
-    def spoilt(self, rules: tuple[Claim, ...]) -> Trial:
+    def spoilt(self, rules: tuple[Claim, ...]) -> GroupTrial:
         """Whether any of the rules breaks together with all that was dropped."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
@@ -259,7 +259,7 @@ class _Search:
         if rule.status == "unverified" or not (self.dropped or whole):
             return replace(rule, antecedent=antecedent)
         above = 1 << (len(self.groups.masks) - rule.antecedent.bit_count())
-        seen = f"all {told(above)} subsets" if above > 1 else "the only subset"
+        seen = f"all {subset_count(above)} subsets" if above > 1 else "the only subset"
         held = rule.sampling or f"held on {seen}"
         kept = 0 if whole else self.groups.kept
         where = self._of_groups() if whole else self._without(antecedent)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from ..errors import InvalidInput
-from ..lattice import FAMILY_LIMIT, Lattice, Mask, bits, smallest_first, told
+from ..lattice import FAMILY_LIMIT, Lattice, Mask, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .mono import Mono
@@ -227,4 +227,4 @@ def _as_unnamed(kind: RuleKind) -> Others:
 
 
 def _all(subsets: int) -> str:
-    return f"all {told(subsets)} subsets" if subsets > 1 else "the only subset"
+    return f"all {subset_count(subsets)} subsets" if subsets > 1 else "the only subset"

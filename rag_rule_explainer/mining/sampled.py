@@ -9,7 +9,7 @@ from typing import cast
 
 from ..allowed import checked_flag, checked_whole
 from ..errors import InvalidInput
-from ..lattice import Lattice, Mask, bits, told
+from ..lattice import Lattice, Mask, bits, subset_count
 from ..rules import RuleKind
 
 _MOST_DRAWS = 1_000_000
@@ -66,7 +66,7 @@ class Sampled:
         """What is said of a rule that held on so many of these."""
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
-            f"held on {count} random subsets of {told(draws.everything)} ({draws.ways}); with "
+            f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "
             f"{_percent(self.confidence)} confidence {whose} {_percent(self.max_violation)} of such"
         )
 

@@ -23,7 +23,7 @@ from .hitting import HittingSets
 from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
-PATIENCE = 8
+SEEDS_IN_VAIN = 8
 """Candidates in a row that come to nothing before the search goes on from the other end."""
 FIRST_DRAWS = 8
 """Random subsets that a candidate is tried on before all the others: most that fail do so here."""
@@ -31,7 +31,7 @@ FIRST_DRAWS = 8
 STUCK = 4
 """Units in a row that could not be added to a falsifier before it is taken for a maximal one."""
 
-Steps = Generator[Wanted, Verdicts, None]
+MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
 Bisection = Generator[Wanted, Verdicts, int]
 Test = Generator[Wanted, Verdicts, bool]
@@ -87,7 +87,7 @@ class _Search:
             elif from_below or not self.doubtful:
                 return self.claims()
             fruitless = 0 if len(self.found) > found else fruitless + 1
-            if mask is None or fruitless == PATIENCE:
+            if mask is None or fruitless == SEEDS_IN_VAIN:
                 from_below, fruitless = not from_below, 0
         asked_for = f"{most} {self.kind.value} rules were found, as many as max_rules={most} asks for"
         yield Wanted((), self.claims, f"{asked_for}; more may exist")
@@ -100,7 +100,7 @@ class _Search:
         self.candidates = HittingSets(self.lattice, outside, done)
         self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
 
-    def tried(self, candidate: Mask) -> Steps:
+    def tried(self, candidate: Mask) -> MiningSteps:
         """Reports a candidate, or learns what breaks it, or leaves it unresolved."""
         known = self.largest(candidate, self.seen, Verdict.BREAKS)
         if known is None:
@@ -109,18 +109,8 @@ class _Search:
         if known is not None:
             yield from self.ruled_out(known)
             return
-        sampled, self.trying = self.miner.sampled, candidate
-        sizes, pinned = sampled.sizes or (), self.miner.pinned
-        draws = Draws(self.kind, self.lattice, candidate, sizes, pinned)
-        count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
-        self.tested += 1
-        exhaustive = draws.everything <= count
-        if exhaustive:
-            supersets, statement = list(self.lattice.supersets(candidate)), ""
-        else:
-            supersets = list(draws.supersets(count, self.random(candidate)))
-            statement = sampled.statement(count, draws)
-            supersets += draws.neighbours if sampled.neighbours else ()
+        self.trying = candidate
+        supersets, count, statement = self.drawn(candidate)
         broken, ahead = None, 0
         for upto in (FIRST_DRAWS, len(supersets)):
             if broken is None:
@@ -131,7 +121,7 @@ class _Search:
         if broken is not None:
             yield from self.ruled_out(broken)
             return
-        if unknown is not None and exhaustive:
+        if unknown is not None and not statement:
             yield from self.ruled_out(unknown)
             return
         if unknown is None:
@@ -145,7 +135,20 @@ class _Search:
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
-    def ruled_out(self, falsifier: Mask) -> Steps:
+    def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
+        """What a candidate is tried on, how many draws that is, and what they guarantee; nothing of the
+        kind where it is tried on everything."""
+        sampled, sizes = self.miner.sampled, self.miner.sampled.sizes or ()
+        draws = Draws(self.kind, self.lattice, candidate, sizes, self.miner.pinned)
+        count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
+        self.tested += 1
+        if draws.everything <= count:
+            return list(self.lattice.supersets(candidate)), count, ""
+        supersets = list(draws.supersets(count, self.random(candidate)))
+        statement = sampled.statement(count, draws)
+        return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
+
+    def ruled_out(self, falsifier: Mask) -> MiningSteps:
         """Looks for no rule any more inside what breaks or has no verdict, and inside what breaks beyond
         that."""
         outside = self.lattice.complement((yield from self.grown(falsifier)))
@@ -153,7 +156,7 @@ class _Search:
         self.candidates.hit(outside)
         self.remainders.block(outside)
 
-    def shrunk(self, left_out: Mask) -> Steps:
+    def shrunk(self, left_out: Mask) -> MiningSteps:
         """Goes down from a set that contains no rule found so far to a candidate, and tries that."""
         start = self.lattice.complement(left_out)
         yield from self.learn([start])
@@ -228,7 +231,7 @@ class _Search:
         )
         return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
 
-    def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> Steps:
+    def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
         """Waits for the verdicts on these."""
         missing = {mask for mask in masks if mask not in self.seen}
         # In counting order: consecutive prompts share what they can.

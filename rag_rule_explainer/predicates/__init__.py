@@ -8,19 +8,19 @@ from .combine import (
     AnyOf,
     Function,
     Not,
-    as_judgement,
     as_predicate,
     condition,
     negated,
     negation_of,
-    remembered_name,
     unwrapped,
 )
 from .judge import Candidate, Judge, JudgedBy, JudgeFailed, JudgeReply, JudgeRequest, Jury, Matter, judged
+from .outcomes import as_judgement
 from .protocol import (
     Predicate,
     PredicateLike,
 )
+from .remembering import remembered_name
 from .same import (
     ConsistentWith,
     SameAnswer,

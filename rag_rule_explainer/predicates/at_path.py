@@ -12,7 +12,6 @@ from ..verdicts import Answer, Case, Judgement, Verdict
 from .combine import (
     AllOf,
     AnyOf,
-    as_judgement,
     as_predicate,
     both,
     either,
@@ -22,8 +21,9 @@ from .combine import (
     run,
     unwrapped,
 )
+from .outcomes import as_judgement
 from .protocol import Judged, Predicate
-from .structured import NO_JSON, as_answer, json_in, json_of, parsed, said_in_json, same_json
+from .structured import NO_JSON, as_answer, json_in, json_of, parsed_json, said_in_json, same_json
 
 _MOST_DESCENTS = 2
 """More of them in one path could take for ever on a deep answer."""
@@ -53,7 +53,7 @@ def _found(path: str, text: str) -> list[Any]:
     from jsonpath.exceptions import JSONPathError
 
     try:
-        return [match.obj for match in _compiled(path).finditer(parsed(text))]
+        return [match.obj for match in _compiled(path).finditer(parsed_json(text))]
     except (JSONPathError, RecursionError) as error:
         raise ValueError(str(error.args[0]) if error.args else type(error).__name__) from error
 
@@ -103,7 +103,7 @@ class JsonPath:
             return self.inner(self._inside(value, case))
         if self.test is not None:
             return as_judgement(self.test(value), self)
-        if self.expected is None or same_json(value, parsed(self.expected)):
+        if self.expected is None or same_json(value, parsed_json(self.expected)):
             return Judgement(Verdict.HOLDS)
         return Judgement(Verdict.BREAKS, f"{self._path} is {shortened(json_of(value), 80)}")
 

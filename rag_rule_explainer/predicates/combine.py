@@ -9,17 +9,15 @@ import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
-from ..allowed import named, takes, told
+from ..allowed import named_function, takes, told
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .inside import juries_in
+from .outcomes import ANONYMOUS, as_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
 NOT_SO = "it is not so that"
 """How the negation of a sentence begins that nobody can turn around."""
 _OPEN_ENDED = (NOT_SO, "at $")
-ANONYMOUS = "the given function"
-"""What a lambda is called."""
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
 """Before Python 3.11, ``re`` does not say what it was given in place of a text."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
@@ -191,6 +189,11 @@ class Function:
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
+    def name_in_errors(self) -> str:
+        """How errors name it: by the function's name, unless it has a text."""
+        return self.text or self.name
+
+    @property
     def name(self) -> str:
         """What the function is called."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
@@ -215,30 +218,6 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     return Function(function, text, remembered_as)
 
 
-def remembered_name(predicate: Predicate) -> str | None:
-    """What a store knows a predicate's judgements by; None for those that cost nothing, or have no name.
-
-    A predicate of one's own has one as its attribute ``remembered_as``. What combines others has one if
-    any of them has, and no judge in it is nameless: then it takes in what the others say of themselves.
-    """
-    if isinstance(predicate, Not):
-        return remembered_name(predicate.inner)
-    if isinstance(predicate, (AllOf, AnyOf)):
-        if any(jury.name is None for jury in juries_in(predicate)):
-            return None
-        names = [remembered_name(part) for part in predicate.parts]
-        told = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
-        joint = "all" if isinstance(predicate, AllOf) else "any"
-        return f"{joint} of {told!r}" if any(names) else None
-    name: object = getattr(predicate, "remembered_as", None)
-    return name if isinstance(name, str) and name else None
-
-
-def _outright(part: Predicate, name: str | None) -> str:
-    negated_or_not = "not " if isinstance(part, Not) else ""
-    return f"{negated_or_not}{name or repr(part)}"
-
-
 def as_predicate(given: PredicateLike) -> Predicate:
     """A predicate as it is, a function as one.
 
@@ -254,8 +233,8 @@ def as_predicate(given: PredicateLike) -> Predicate:
         return _hashable(given)
     if not callable(given):
         raise InvalidInput(
-            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a function "
-            "of a Case that returns True or False"
+            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a "
+            "function of a Case that returns True or False"
         )
     _check_arguments(given)
     return _hashable(Function(given))
@@ -264,8 +243,8 @@ def as_predicate(given: PredicateLike) -> Predicate:
 def _check_arguments(function: CaseFunction) -> None:
     if not takes(function, 1):
         raise InvalidInput(
-            f"the predicate is {named(function)}, which cannot be called with one Case alone; pass a "
-            "function of a Case that returns True or False, as lambda case: 'yes' in case does"
+            f"the predicate is {named_function(function)}, which cannot be called with one Case alone; "
+            "pass a function of a Case that returns True or False, as lambda case: 'yes' in case does"
         )
 
 
@@ -294,38 +273,6 @@ def _folded(
     return unknown or Judgement(~decisive, "; ".join(dict.fromkeys(reasons)))
 
 
-def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """What the steps return, each of which is sent the judgement that it yields.
-
-    They run without a loop as far as they go, and the rest is handed over as a coroutine.
-    """
-    try:
-        judged = next(steps)
-        while isinstance(judged, Judgement):
-            judged = steps.send(judged)
-    except StopIteration as end:
-        return end.value
-    return _run_on(steps, judged)
-
-
-async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged) -> Judgement:
-    from .judge.protocol import JudgeFailed  # late: judges are combined here themselves
-
-    failure: JudgeFailed | None = None
-    try:
-        while True:
-            try:
-                judgement = judged if isinstance(judged, Judgement) else await judged
-            except JudgeFailed as failed:
-                # The others may decide without it; if not, it is asked again another time.
-                failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
-            judged = steps.send(judgement)
-    except StopIteration as end:
-        if failure is not None and end.value.verdict is Verdict.UNKNOWN:
-            raise failure from None
-        return end.value
-
-
 def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
     keys = tuple(part.memo_key(case) for part in parts)
     return None if None in keys else keys
@@ -348,33 +295,3 @@ def _hashable(predicate: Predicate) -> Predicate:
             "hashed; make it a frozen dataclass"
         ) from error
     return predicate
-
-
-def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
-    """What a predicate returned as a Judgement. Raises InvalidInput for anything that is not one."""
-    if isinstance(outcome, Judgement):
-        return outcome
-    if isinstance(outcome, Verdict):
-        return Judgement(outcome)
-    # A NumPy bool, as comparisons of scores give it, is no bool.
-    truth = getattr(outcome, "item", lambda: outcome)()
-    if isinstance(truth, bool):
-        return Judgement(Verdict.of(truth))
-    raise InvalidInput(
-        f"{_named(predicate)} returned {_said(outcome)}; return True, False, a Verdict or a Judgement"
-    )
-
-
-def _named(predicate: Predicate) -> str:
-    """Returns a predicate as errors name it: a function by its name, not by what it means."""
-    name = predicate.name if isinstance(predicate, Function) and not predicate.text else str(predicate)
-    return f"the predicate {name}" if name != ANONYMOUS else "the predicate"
-
-
-def _said(outcome: object) -> str:
-    """Returns what came out of a predicate, and how it is made a bool where that is plain."""
-    if outcome is None:
-        return "None: it has no return, or its search found nothing, as in bool(re.search(...))"
-    if isinstance(outcome, re.Match):
-        return "a Match, not a bool: write bool(re.search(...))"
-    return f"{told(outcome)}, of type {type(outcome).__name__}"

@@ -5,7 +5,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..verdicts import Case, Judgement, Verdict
 
-Outcome: TypeAlias = bool | Verdict | Judgement
+PredicateOutcome: TypeAlias = bool | Verdict | Judgement
 Judged: TypeAlias = Judgement | Awaitable[Judgement]
 
 
@@ -22,7 +22,9 @@ class Predicate(Protocol):
         ...
 
 
-CaseFunction: TypeAlias = Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]]
+CaseFunction: TypeAlias = (
+    Callable[[Case], PredicateOutcome] | Callable[[Case], Awaitable[PredicateOutcome]]
+)
 PredicateLike: TypeAlias = Predicate | CaseFunction
 """A predicate, or any function of a Case, sync or async, that returns bool, Verdict or Judgement."""
 

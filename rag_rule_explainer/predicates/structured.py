@@ -48,13 +48,13 @@ def _written_in(text: str) -> str | None:
 
 def _is_json(text: str) -> bool:
     try:
-        parsed(text)
+        parsed_json(text)
     except (ValueError, TypeError):  # TypeError: a lone surrogate
         return False
     return True
 
 
-def parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
     """What the JSON says. Raises ValueError, or TypeError for a lone surrogate."""
     from pydantic_core import from_json
 

@@ -11,7 +11,7 @@ from .memo import Memo
 from .reply import Reply
 
 if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
-    from ..storing.answers import Answers
+    from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
 """Answers that are kept in memory as well where there is a store to read the others from."""
@@ -25,7 +25,9 @@ class AnswerCache:
     ``remember=False`` keeps none in memory. ``stored``: the store's answers to the question.
     """
 
-    def __init__(self, budget: Budget, *, remember: bool, stored: "Answers | None" = None) -> None:
+    def __init__(
+        self, budget: Budget, *, remember: bool, stored: "QuestionAnswers | None" = None
+    ) -> None:
         self._budget = budget
         self._remember = remember
         self._stored = stored

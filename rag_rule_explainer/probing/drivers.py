@@ -20,8 +20,8 @@ LONGEST_BREATH = 0.01
 """Seconds without letting others run."""
 
 ProbeMask = Callable[[RuleSearch, Mask], Awaitable[Verdict]]
-Stop = Callable[[str], None]
-Told = Callable[[RuleSearch, Mask, Verdict], None]
+StopSearches = Callable[[str], None]
+TellVerdict = Callable[[RuleSearch, Mask, Verdict], None]
 
 
 async def drive(
@@ -29,8 +29,8 @@ async def drive(
     probe: ProbeMask,
     concurrency: int,
     *,
-    stop: Stop | None = None,
-    told: Told | None = None,
+    stop: StopSearches | None = None,
+    told: TellVerdict | None = None,
     lockstep: bool = False,
 ) -> None:
     """Runs until every search is finished or stopped and nothing is in flight.
@@ -58,7 +58,7 @@ async def drive(
 Job = tuple[RuleSearch, Mask]
 
 
-async def once(jobs: Sequence[Job], probe: ProbeMask, *, stop: Stop | None = None) -> None:
+async def once(jobs: Sequence[Job], probe: ProbeMask, *, stop: StopSearches | None = None) -> None:
     """Probes these masks of these searches together, whether or not they have asked for them; errors as
     in ``drive``."""
     work = _Work([search for search, _ in jobs], probe, stop)
@@ -71,8 +71,8 @@ async def once(jobs: Sequence[Job], probe: ProbeMask, *, stop: Stop | None = Non
 class _Work:
     searches: Sequence[RuleSearch]
     probe: ProbeMask
-    stop: Stop | None
-    told: Told | None = None
+    stop: StopSearches | None
+    told: TellVerdict | None = None
     error: Exception | None = None
     in_flight: int = 0
     breathed: float = 0.0

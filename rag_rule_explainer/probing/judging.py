@@ -41,7 +41,9 @@ class Judging:
     judgements are kept that have a name to be kept under.
     """
 
-    def __init__(self, predicate: Predicate, judgements: Judgements) -> None:
+    def __init__(
+        self, predicate: Predicate, judgements: Judgements, store: "Opened | None" = None
+    ) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
         # What a jury says is stored where it is paid for, on the batcher.
@@ -50,7 +52,7 @@ class Judging:
         batches = [jury.batch for jury in juries_in(self.base)]
         self.has_jury = bool(batches)
         self.may_batch = any(batch > ALONE for batch in batches)
-        self.store: Opened | None = None
+        self._store = store
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
@@ -146,21 +148,21 @@ class Judging:
         return judgement
 
     async def _asked(self, case: Case) -> Judgement:
-        key = None if self._name is None or self.store is None else self.base.memo_key(case)
-        if key is None or self._name is None or self.store is None:
+        key = None if self._name is None or self._store is None else self.base.memo_key(case)
+        if key is None or self._name is None or self._store is None:
             return (await self._judged(case))[0]
-        stored = await self.store.judgement(self._name, key)
+        stored = await self._store.judgement(self._name, key)
         if stored is not None:
             return stored
         if self.may_batch:
-            stored = await self.store.judgement(among_others(self._name), key)
+            stored = await self._store.judgement(among_others(self._name), key)
             if stored is not None:
                 self._judgements.mixed.add(key)
                 return stored
         judgement, mixed = await self._judged(case)
         if judgement.verdict is not Verdict.UNKNOWN:
             kept_as = among_others(self._name) if mixed else self._name
-            await self.store.put_judgement(kept_as, key, judgement)
+            await self._store.put_judgement(kept_as, key, judgement)
         return judgement
 
     async def _judged(self, case: Case) -> tuple[Judgement, bool]:
@@ -177,13 +179,18 @@ class Judging:
         return judgement, own.is_mixed
 
 
-def judgings(predicates: Iterable[Predicate]) -> tuple[Judging, ...]:
+def judgings(predicates: Iterable[Predicate], store: "Opened | None" = None) -> tuple[Judging, ...]:
     """One for each predicate; those with the same base share what they remember."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
-        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()))
+        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store)
         for predicate in predicates
     )
+
+
+def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
+    """One for each base predicate: a negation is judged by its base."""
+    return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 
 def described(error: BaseException) -> str:

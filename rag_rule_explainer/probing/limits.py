@@ -5,6 +5,9 @@ from math import isfinite
 
 from ..errors import InvalidInput
 
+INTERRUPTED = "interrupted"
+"""The stop reason after Ctrl-C."""
+
 MOST_AT_A_TIME = 10_000
 """Replays in flight; each may come to be a thread."""
 

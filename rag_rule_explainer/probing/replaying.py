@@ -63,7 +63,7 @@ def said_nothing(answer: Answer) -> bool:
     return (not text or text.isspace()) and answer.value is None
 
 
-class Fidelity(Protocol):
+class ReplayFidelity(Protocol):
     """Knows whether replays are the baseline but for their sources, as far as that was seen.
 
     ``doubt``: what in a replay tells against it, whatever was compared; empty for nothing.
@@ -170,7 +170,7 @@ class Baseline:
     usage: Mapping[str, int] = field(default_factory=dict[str, int])
     models: Mapping[str, Mapping[str, int]] | None = None
     state: str = ""
-    fidelity: Fidelity | None = None
+    fidelity: ReplayFidelity | None = None
     application: str = ""
     longest: float | None = None
     late_warnings: Callable[[], Sequence[str]] | None = None
@@ -178,3 +178,7 @@ class Baseline:
     judge_spent: Callable[[], TokensByModel] | None = None
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     trace: TracedExplanation | None = None
+
+    def doubt(self) -> str:
+        """Why verdicts on replays cannot be relied on; empty where they can, or where nobody can tell."""
+        return "" if self.fidelity is None else self.fidelity.unchecked

@@ -16,7 +16,7 @@ Only the first two are answers. Case and separators do not matter: ``FinishReaso
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
@@ -25,7 +25,7 @@ from typing import Any, cast
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 
-EMPTY = "a model reply was empty"
+EMPTY_REPLY = "a model reply was empty"
 AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
@@ -112,7 +112,7 @@ class Said:
 
 def ending_of(reason: object) -> Ending:
     """Returns what a reason says: a word, a member of an enumeration, a number, or None."""
-    return _meaning(_canonical(reason))
+    return _meaning(canonical(reason))
 
 
 @lru_cache(maxsize=1024)
@@ -130,16 +130,6 @@ def _meaning(told: str) -> Ending:
     return max(_KNOWN[word] for word in words)
 
 
-def reason_in(*places: object) -> str | None:
-    """Returns the reason that a provider's data give for a reply's end: of several the worst, or None.
-
-    ``places``: mappings or objects with attributes, with what is nested in them where providers nest it.
-    """
-    told = [each for place in places for each in _reasons(place, _DEEPEST) if each is not None]
-    worst = max(told, key=ending_of, default=None)
-    return None if worst is None or ending_of(worst) is Ending.UNSAID else _written(worst)
-
-
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
     """Returns what is wrong with a reply; empty for nothing.
 
@@ -152,7 +142,7 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
     if ending not in _FINE and not _accepted(said.reason, ending, accepts):
         return _worded(ending, said.reason, "a model reply")
     if not (said.text.strip() or said.is_call or said.more):
-        return EMPTY
+        return EMPTY_REPLY
     if ending is Ending.UNSAID and said.reports:
         return HALF
     return ""
@@ -180,7 +170,7 @@ def checked_reasons(given: object) -> tuple[str, ...]:
         raise InvalidInput(f"accept_finish_reasons is {given!r}; give reasons, such as ('length',)")
     reasons = tuple(cast("Iterable[object]", listed))
     for reason in reasons:
-        if not isinstance(reason, str) or not _canonical(reason):
+        if not isinstance(reason, str) or not canonical(reason):
             raise InvalidInput(
                 f"accept_finish_reasons has {reason!r}; give a reason as its model writes it"
             )
@@ -200,12 +190,12 @@ def _accepted(reason: object, ending: Ending, accepts: Collection[str]) -> bool:
         return False
     if ending is Ending.UNKNOWN and ANY in accepts:
         return True
-    told = _canonical(reason)
-    return any(told == _canonical(each) or ending_of(each) is ending is Ending.LENGTH for each in accepts)
+    told = canonical(reason)
+    return any(told == canonical(each) or ending_of(each) is ending is Ending.LENGTH for each in accepts)
 
 
 def _worded(ending: Ending, reason: object, what: str) -> str:
-    told = repr(shortened(printable(_written(reason)), _LONGEST))
+    told = repr(shortened(printable(written(reason)), _LONGEST))
     if ending is Ending.LENGTH:
         return CUT_OFF
     if ending is Ending.FILTERED:
@@ -220,15 +210,16 @@ def _worded(ending: Ending, reason: object, what: str) -> str:
     )
 
 
-def _written(reason: object) -> str:
+def written(reason: object) -> str:
+    """Returns a reason as its provider writes it."""
     return reason.name if isinstance(reason, Enum) else str(reason)
 
 
-def _canonical(reason: object) -> str:
+def canonical(reason: object) -> str:
     """Returns letters and digits alone, in lower case, without the name of an enumeration before them."""
     if reason is None:
         return ""
-    return _plain(_written(reason).strip())
+    return _plain(written(reason).strip())
 
 
 @lru_cache(maxsize=1024)
@@ -236,77 +227,3 @@ def _plain(told: str) -> str:
     plain = "".join(letter for letter in told.rpartition(".")[2].lower() if letter.isalnum())
     # Nobody knows what "???" means, but something is said.
     return _BEFORE.sub("", plain) or plain or told
-
-
-_KEYS = (
-    "finish_reason",
-    "stop_reason",
-    "stopReason",
-    "done_reason",
-    "finishReason",
-    "completionReason",
-    "amazon-bedrock-guardrailAction",
-)
-_NESTED = (
-    "incomplete_details",
-    "response",
-    "delta",
-    "messageStop",
-    "choices",
-    "candidates",
-    "prompt_feedback",
-    "promptFeedback",
-)
-_BLOCKING = ("block_reason", "blockReason")
-_STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled", "inprogress", "queued"})
-"""Of OpenAI's responses; others have a status as well, and mean something else."""
-_DEEPEST = 3
-_PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
-
-
-def _reasons(place: object, depth: int) -> Iterator[object]:
-    if place is None or _is_silent(place):
-        return
-    for key in _may_have(place, _KEYS):
-        told = _entry(place, key)
-        is_nested = isinstance(told, Mapping)
-        yield _entry(cast("object", told), "reason") if is_nested else told
-    for key in _may_have(place, _BLOCKING):
-        told = _entry(place, key)
-        if ending_of(told) is not Ending.UNSAID and _canonical(told) != "blockedreasonunspecified":
-            yield f"block_reason {_written(told)}"
-    status = _entry(place, "status")
-    if isinstance(status, str) and _canonical(status) in _STATUSES:
-        yield status
-    if depth > 0:
-        yield from _nested_reasons(place, depth - 1)
-
-
-def _is_silent(place: object) -> bool:
-    """Returns True for a dict without any place for a reason, as most of what a reply holds is."""
-    return isinstance(place, dict) and _PLACES.isdisjoint(cast("dict[object, object]", place))
-
-
-def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns those that are not known to be missing: every reply is looked at, and has few of them."""
-    if isinstance(place, dict):
-        held = cast("dict[object, object]", place)
-        return [key for key in keys if key in held]
-    return keys
-
-
-def _nested_reasons(place: object, depth: int) -> Iterator[object]:
-    for key in _may_have(place, _NESTED):
-        inner = _entry(place, key)
-        if key == "incomplete_details":
-            yield _entry(inner, "reason")
-        for each in cast("list[object]", inner) if isinstance(inner, list) else [inner]:
-            if each is not None and not isinstance(each, (str, bytes, int, float)):
-                yield from _reasons(each, depth)
-
-
-def _entry(place: object, key: str) -> object:
-    # A dict is asked for first: to ask whether a thing is any Mapping takes longer.
-    if isinstance(place, (dict, Mapping)):
-        return cast("Mapping[str, object]", place).get(key)
-    return None if place is None else getattr(place, key, None)

@@ -4,7 +4,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _SIZES = ((_DAY, "d", _HOUR, "h"), (_HOUR, "h", _MINUTE, "min"), (_MINUTE, "min", 1, "s"))
 
 
-def tokens(count: int) -> str:
+def token_amount(count: int) -> str:
     """``999``, ``1.2k``, ``3.4M``, ``5.6G``."""
     if count < 1000:
         return str(count)

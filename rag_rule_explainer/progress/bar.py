@@ -137,9 +137,9 @@ def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
 
     file = sys.stderr if file is None else file
     if form == "notebook" or (form == "auto" and in_notebook()):
-        from .notebook import SECONDS, NotebookCanvas
+        from .notebook import NOTEBOOK_SECONDS, NotebookCanvas
 
-        return Animated(NotebookCanvas(), SECONDS, keep=keep)
+        return Animated(NotebookCanvas(), NOTEBOOK_SECONDS, keep=keep)
     if file is not None and (form == "terminal" or (form == "auto" and is_terminal(file))):
         from .terminal import SECONDS, TerminalCanvas
 

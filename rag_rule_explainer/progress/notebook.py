@@ -6,9 +6,9 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
-from .wording import WAITING, Part, Row, Tone
+from .wording import WAITING, Row, Tone, WordedPart
 
-SECONDS = 0.2
+NOTEBOOK_SECONDS = 0.2
 """Between two updates."""
 
 _MOST_ROWS = 20
@@ -92,7 +92,7 @@ def _row(row: Row) -> str:
     )
 
 
-def _part(part: Part) -> str:
+def _part(part: WordedPart) -> str:
     style = _STYLES.get(part.tone)
     return f'<span style="{style}">{escape(part.text)}</span>' if style else escape(part.text)
 

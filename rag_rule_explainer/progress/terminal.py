@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from typing_extensions import override
 
-from .wording import WAITING, Part, Row, Tone, in_ascii
+from .wording import WAITING, Row, Tone, WordedPart, in_ascii
 
 SECONDS = 0.1
 """Between two drawings."""
@@ -92,7 +92,7 @@ class TerminalCanvas:
         return Text.assemble(frame if isinstance(frame, Text) else "", " ", (words, "bold"))
 
     def _flowed(
-        self, line: Text, parts: Sequence[Part], width: int, *, indent: str = ""
+        self, line: Text, parts: Sequence[WordedPart], width: int, *, indent: str = ""
     ) -> Iterator[Text]:
         """Yields lines with as many parts in each as fit; none is broken."""
         between = self._worded(" · ")

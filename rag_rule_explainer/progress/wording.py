@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from ..lattice import FAMILY_LIMIT, told
-from .amounts import duration, elapsed, money, rate, tokens
+from ..lattice import FAMILY_LIMIT, subset_count
+from .amounts import duration, elapsed, money, rate, token_amount
 from .report import ProgressReport
 
 WAITING = "waiting for a probe"
@@ -21,7 +21,7 @@ class Tone(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WordedPart:
     """A few words that stay together."""
 
     text: str
@@ -51,7 +51,7 @@ class Row:
         unit = "" if short else f" probes{so_far}"
         return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[WordedPart, ...]:
         """What else there is to say, the most wanted first; what is nothing is left out."""
         report = self.report
         said = (
@@ -60,8 +60,8 @@ class Row:
             _counted(report.failures, "failed", Tone.BAD),
             _counted(report.retries, "retry" if report.retries == 1 else "retries", Tone.NOTABLE),
             _counted(report.stored, "from the store"),
-            Part(f"{tokens(report.tokens)} tokens") if report.tokens else None,
-            None if report.cost is None else Part(f"cost {money(report.cost)}"),
+            WordedPart(f"{token_amount(report.tokens)} tokens") if report.tokens else None,
+            None if report.cost is None else WordedPart(f"cost {money(report.cost)}"),
         )
         return tuple(part for part in said if part is not None)
 
@@ -76,25 +76,25 @@ def in_ascii(text: str) -> str:
 
 
 def _many(subsets: int) -> str:
-    return f"{subsets:,}" if subsets <= 1 << FAMILY_LIMIT else told(subsets)
+    return f"{subsets:,}" if subsets <= 1 << FAMILY_LIMIT else subset_count(subsets)
 
 
-def _time(report: ProgressReport) -> Part | None:
+def _time(report: ProgressReport) -> WordedPart | None:
     if report.done:
-        return Part(f"took {elapsed(report.seconds)}")
+        return WordedPart(f"took {elapsed(report.seconds)}")
     left = report.seconds_left
     if left is None or report.needed <= report.probes:
         return None
     # What is not known to be needed yet is not in it, and is not to be promised.
     until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} probes"
-    return Part(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
+    return WordedPart(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
 
 
-def _replays(report: ProgressReport) -> Part:
+def _replays(report: ProgressReport) -> WordedPart:
     counted = f"{report.replays:,} replay{'s' * (report.replays != 1)}"
     pace = report.replays_per_second
-    return Part(f"{counted}, {rate(pace)}" if pace > 0 else counted)
+    return WordedPart(f"{counted}, {rate(pace)}" if pace > 0 else counted)
 
 
-def _counted(count: int, what: str, tone: Tone = Tone.PLAIN) -> Part | None:
-    return Part(f"{count:,} {what}", tone) if count else None
+def _counted(count: int, what: str, tone: Tone = Tone.PLAIN) -> WordedPart | None:
+    return WordedPart(f"{count:,} {what}", tone) if count else None

@@ -18,8 +18,8 @@ from ..explanation.records import (
     ProbeRecord,
     SourceRecord,
     Spent,
-    joined,
 )
+from ..explanation.wording import joined
 from ..jsonable import as_json, encodable, json_object, recorded, recorded_judgement
 from ..lattice import Mask
 from ..predicates import negation_of
@@ -32,11 +32,12 @@ from ..settings import Settings
 from ..sources import Source, SourceSet
 from ..verdicts import Verdict
 from ..version import __version__
-from .plan import MiningPlan
+from .plan import ByGroups, MiningPlan
 from .search_report import SearchReport, with_relations
 from .tracked_search import MOST_PROBES, TrackedSearch
 
-CONSTANT = (
+_OWN_VERSIONS = {"rag-rule-explainer": __version__, "python": platform.python_version()}
+CONSTANT_CONDITION = (
     "the condition comes out the same whatever is retrieved, so no source decides about it: ask about "
     "something else, or see whether the model goes by what it is shown at all"
 )
@@ -48,7 +49,7 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """What an session has come to."""
+    """What a session has come to."""
 
     identity: str
     question: str
@@ -71,9 +72,9 @@ class ExplanationBuilder:
     def explanation(self) -> Explanation:
         """All of it."""
         baseline, settings = self.baseline, self.settings
-        looks = self.plan.sees_everything, self.plan.finds_all
+        method = self.plan.method
         reports = tuple(
-            SearchReport(each, self.sources, settings.noise, *looks) for each in self.tracked_searches
+            SearchReport(each, self.sources, settings.noise, method) for each in self.tracked_searches
         )
         rules = self._rules(reports)
         together = (JUDGED_TOGETHER,) if any(each.judged_together for each in reports) else ()
@@ -103,20 +104,17 @@ class ExplanationBuilder:
             stop_reason=self._why_stopped(reports) or self._may_have_missed(rules),
             unresolved=tuple(entry for report in reports for entry in report.unresolved()),
             warnings=(*map(encodable, self.warnings), *together),
-            notes=(
-                *baseline.notes,
-                *self.notes,
-                *self._tied(),
-                *self._why_no_rules(reports),
-                *self._why_little(rules),
-                *self._remarks(),
-            ),
-            versions={
-                "rag-rule-explainer": __version__,
-                "python": platform.python_version(),
-                **baseline.versions,
-            },
+            notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules)),
+            versions={**_OWN_VERSIONS, **baseline.versions},
         )
+
+    def _own_notes(
+        self, reports: tuple[SearchReport, ...], rules: Mapping[RuleKind, Sequence[Finding]]
+    ) -> Iterator[str]:
+        yield from self._tied()
+        yield from self._why_no_rules(reports)
+        yield from self._why_little(rules)
+        yield from self._remarks()
 
     def _record(self, source: Source) -> SourceRecord:
         metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
@@ -139,7 +137,9 @@ class ExplanationBuilder:
             return rules
         return {
             report.kind: with_relations(
-                rules[report.kind], rules[other.kind], others_complete=other.resolved and other.finds_all
+                rules[report.kind],
+                rules[other.kind],
+                others_complete=other.resolved and other.method.finds_all,
             )
             for report, other in zip(reports, reversed(reports), strict=True)
         }
@@ -150,7 +150,11 @@ class ExplanationBuilder:
             return DOUBTED
         units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
         named = [{each for rule in found for each in rule.sources} for found in rules.values() if found]
-        return DROPPED if self.plan.name == "grouped" and any(units - each for each in named) else ""
+        return (
+            DROPPED
+            if isinstance(self.plan.method, ByGroups) and any(units - each for each in named)
+            else ""
+        )
 
     def _why_stopped(self, reports: tuple[SearchReport, ...]) -> str:
         stopped = (report.search.stop_reason for report in reports)
@@ -211,7 +215,7 @@ class ExplanationBuilder:
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
         """What to do where rules can say little."""
         if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
-            yield CONSTANT
+            yield CONSTANT_CONDITION
         elif len(self.sources) == 1:
             yield ONE_SOURCE
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
 from ..lattice import Mask
-from ..mining import RuleSearch
 from ..probing.limits import LimitReached
-from ..probing.prober import Prober
-from ..probing.replaying import Fidelity
+from ..probing.replayer import Replayer
+from ..probing.replaying import ReplayFidelity
 from ..rules import RuleKind
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 from .plan import MOST_AGAIN, MOST_REWOUND
+from .tracked_search import TrackedSearch
 
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
@@ -31,11 +31,11 @@ class FinalComparison:
     """
 
     sources: SourceSet
-    prober: Prober
-    searches: Sequence[RuleSearch]
+    replayer: Replayer
+    tracked_searches: Sequence[TrackedSearch]
     notes: list[str]
 
-    async def run(self, fidelity: Fidelity) -> None:
+    async def run(self, fidelity: ReplayFidelity) -> None:
         """Makes the replays. They leave a doubt in ``fidelity`` where a run answers otherwise than
         before.
 
@@ -44,17 +44,17 @@ class FinalComparison:
         await self._compare(fidelity)
         fidelity.remember()
 
-    async def _compare(self, fidelity: Fidelity) -> None:
+    async def _compare(self, fidelity: ReplayFidelity) -> None:
         if fidelity.doubt or not fidelity.is_comparable:
             return
-        if self.prober.stop_reason or not self.prober.budget.samples:
+        if self.replayer.stopper.reason or not self.replayer.budget.samples:
             return
         for mask in self._again(fidelity):
             if fidelity.doubt or await self._failure(mask) is _NO_ROOM:
                 return
         await self._compare_rewound(fidelity)
 
-    async def _compare_rewound(self, fidelity: Fidelity) -> None:
+    async def _compare_rewound(self, fidelity: ReplayFidelity) -> None:
         made, failure = 0, ""
         for mask in self._rewound(fidelity):
             failed = ""
@@ -72,11 +72,11 @@ class FinalComparison:
         """Makes one replay; returns how it failed, if it did. ``_NO_ROOM`` where a limit is reached."""
 
         def begin() -> None:
-            self.prober.charge()
-            self.prober.budget.repeat_check += 1
+            self.replayer.charge()
+            self.replayer.budget.repeat_check += 1
 
         try:
-            reply = await self.prober.run(Arrangement.of(self.sources, mask), begin, "comparison")
+            reply = await self.replayer.run(Arrangement.of(self.sources, mask), begin, "comparison")
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
             return _NO_ROOM
@@ -85,7 +85,7 @@ class FinalComparison:
         self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
         return str(reply.error) or "it failed"
 
-    def _again(self, fidelity: Fidelity) -> tuple[Mask, ...]:
+    def _again(self, fidelity: ReplayFidelity) -> tuple[Mask, ...]:
         """The subsets to ask about again: also all sources where a run went another way than the
         baseline; and where the application holds something else than before, those that were asked about
         first, when it held the least, and those of the rules themselves."""
@@ -96,8 +96,8 @@ class FinalComparison:
         if fidelity.has_changed():
             known = [
                 mask
-                for search in self.searches
-                for mask in (*islice(search.verdicts, _FIRST_AGAIN), *_own(search))
+                for tracked in self.tracked_searches
+                for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.hanging())
             ]
             # In another order than the first time: what the run before left shows in the next.
             masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
@@ -105,30 +105,30 @@ class FinalComparison:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
-    def _rewound(self, fidelity: Fidelity) -> Iterator[Mask]:
+    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Mask]:
         """The subsets to ask about with what the application held before the baseline, if it holds
         something else by now: the smallest and the largest ones without each source, and the rules'."""
         if not fidelity.can_rewind():
             return
-        asked = {mask for search in self.searches for mask in search.verdicts}
+        asked = {mask for tracked in self.tracked_searches for mask in tracked.search.verdicts}
         known = sorted(
             (mask for mask in asked if self._is_comparable(fidelity, mask)),
             key=lambda mask: mask.bit_count(),
         )
         full = self.sources.lattice.full
-        own = [mask for search in self.searches for mask in _own(search) if mask in set(known)]
+        own = [mask for each in self.tracked_searches for mask in each.hanging() if mask in set(known)]
         by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full)))
         chosen = dict.fromkeys(
             mask for mask in (*_lacking_each(known, full), *by_turns, *known) if mask not in {None, full}
         )
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
-    def _deciding(self, fidelity: Fidelity) -> Mask:
+    def _deciding(self, fidelity: ReplayFidelity) -> Mask:
         """The largest subset on which a condition came out otherwise than on all sources: rules of both
         kinds hang on it. Else the smallest one that was asked about."""
         full = self.sources.lattice.full
         seen, other = list[Mask](), list[Mask]()
-        for search in self.searches:
+        for search in (tracked.search for tracked in self.tracked_searches):
             usual = Verdict.of(search.kind is RuleKind.RETENTION)
             on_all = search.verdicts.get(full, usual)
             for mask, verdict in search.verdicts.items():
@@ -142,7 +142,7 @@ class FinalComparison:
             return max(other, key=lambda mask: (mask.bit_count(), mask))
         return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
 
-    def _is_comparable(self, fidelity: Fidelity, mask: Mask) -> bool:
+    def _is_comparable(self, fidelity: ReplayFidelity, mask: Mask) -> bool:
         return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
 
 
@@ -155,9 +155,3 @@ def _lacking_each(masks: Iterable[Mask], full: Mask) -> list[Mask]:
             chosen.append(mask)
             lacked |= lacks
     return chosen
-
-
-def _own(search: RuleSearch) -> list[Mask]:
-    """The subsets on which the rules of a search hang."""
-    hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
-    return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]

@@ -1,7 +1,8 @@
-"""A miner that was chosen, and the limits that come with it."""
+"""How rules are mined: a method that was chosen, why, and the limits that come with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 from ..lattice import Lattice, Mask
 from ..mining import (
@@ -30,54 +31,152 @@ reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class MiningPlan:
-    """A miner that was chosen: its name, why, and the limits that come with it.
+class Method:
+    """What all methods can say of themselves; this one looks at every subset that matters.
 
-    ``share``: the confidence that its rules have at least; ``sampled``: how they are tested, where they
-    are not mined exactly; ``samples``: answers to a subset at the most; ``pinned``: how many sources are
-    retained with every subset; ``partitions``: what groups are to begin with; ``partition``: how the
-    ``batches`` are mined, where each is by itself, and in how many ``ways`` the others are held;
-    ``antecedent``: of the one rule to verify, where no
-    others are looked for.
+    ``sees_everything``: whether it looks at every subset that matters. ``finds_all``: whether its rules
+    are all there are when it has ended. ``guesses``: whether idle slots may be filled with guesses.
     """
 
-    name: str
-    reason: str
-    limits: Limits
-    share: float = 1.0
-    samples: int = 1
-    sampled: Sampled | None = None
-    pinned: int = 0
-    antecedent: Mask | None = None
-    partitions: tuple[tuple[Mask, ...], ...] = ()
-    partition: Partition | None = None
-    batches: tuple[Mask, ...] = ()
-    ways: int = 1
+    name: ClassVar[str]
+    sees_everything: ClassVar[bool] = True
+    finds_all: ClassVar[bool] = True
+    guesses: ClassVar[bool] = False
+
+    def subsets(self, sources: int) -> int:
+        """Most subsets of so many sources that it can look at."""
+        return 1 << sources
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly(Method):
+    """The paper's miners."""
+
+    name = "exact"
+    guesses = True
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """The miner of one kind of rule."""
-        if self.antecedent is not None:
-            return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
-        if self.sampled is not None:
-            return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
-        if self.name == "grouped":
-            return Grouped(kind, self.partitions, seed=settings.seed, kinds=len(settings.kinds))
-        if self.partition is not None:
-            return Partitioned(kind, self.batches, self.partition.held(kind), settings.minimal)
-        if self.name == "confidence":
-            return Confidence(kind, self.share, settings.minimal)
-        exhaustive = self.name == "exhaustive"
-        return Exhaustive(kind, settings.minimal) if exhaustive else Mono(kind, settings.minimal)
+        return Mono(kind, settings.minimal)
+
+
+@dataclass(frozen=True, slots=True)
+class Exhaustively(Method):
+    """Every subset."""
+
+    name = "exhaustive"
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        return Exhaustive(kind, settings.minimal)
+
+
+@dataclass(frozen=True, slots=True)
+class WithConfidence(Method):
+    """Rules that hold on a ``share`` of the subsets at least."""
+
+    share: float
+    name = "confidence"
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        return Confidence(kind, self.share, settings.minimal)
+
+
+@dataclass(frozen=True, slots=True)
+class BySamples(Method):
+    """Rules that are tested on random subsets; ``pinned``: how many sources are retained with each."""
+
+    sampled: Sampled
+    pinned: int
+    name = "sampled"
+    sees_everything = False
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
+
+
+@dataclass(frozen=True, slots=True)
+class ByGroups(Method):
+    """Groups of sources, of which those that rules name are divided; ``partitions``: what groups are to
+    begin with."""
+
+    partitions: tuple[tuple[Mask, ...], ...]
+    name = "grouped"
+    sees_everything = False
+    finds_all = False
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        return Grouped(kind, self.partitions, seed=settings.seed, kinds=len(settings.kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class ByBatches(Method):
+    """Batches of sources, each mined by itself while the others are held, in so many ``ways``."""
+
+    partition: Partition
+    batches: tuple[Mask, ...]
+    ways: int
+    name = "partitioned"
+    sees_everything = False
+    finds_all = False
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        return Partitioned(kind, self.batches, self.partition.held(kind), settings.minimal)
+
+    def subsets(self, sources: int) -> int:
+        """Most subsets of so many sources that it can look at."""
+        # The one with nothing of any of them but what is held is common to all.
+        within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
+        return min(1 << sources, self.ways * within)
+
+
+@dataclass(frozen=True, slots=True)
+class OneRule(Method):
+    """One rule, by its ``antecedent``, and no others; on random subsets where it is ``sampled``, with so
+    many sources ``pinned``."""
+
+    antecedent: Mask
+    sampled: Sampled | None = None
+    pinned: int = 0
+    name = "verify"
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """The miner of one kind of rule."""
+        return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
+
+    def subsets(self, sources: int) -> int:
+        """Most subsets of so many sources that it can look at."""
+        subsets = 1 << (sources - self.antecedent.bit_count())
+        drawn = subsets if self.sampled is None else 1 + self.sampled.draws(self.sampled.error(0))
+        return min(subsets, drawn)
+
+
+AnyMethod: TypeAlias = (
+    Exactly | Exhaustively | WithConfidence | BySamples | ByGroups | ByBatches | OneRule
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MiningPlan:
+    """A method, why it was chosen, and what it may spend.
+
+    ``limits``: those that hold; what the settings say is what was wished. ``samples``: answers to a
+    subset at the most.
+    """
+
+    method: AnyMethod
+    reason: str
+    limits: Limits
+    samples: int = 1
 
     @property
-    def sees_everything(self) -> bool:
-        """Whether it looks at every subset that matters."""
-        return self.name not in {"sampled", "grouped", "partitioned"}
-
-    @property
-    def finds_all(self) -> bool:
-        """Whether its rules are all there are when it has ended."""
-        return self.name not in {"grouped", "partitioned"}
+    def name(self) -> str:
+        """The method's name, as it stands in an explanation."""
+        return self.method.name
 
     def search(
         self,
@@ -88,8 +187,9 @@ class MiningPlan:
     ) -> RuleSearch:
         """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
         # Who asks for everything at once has nothing left to guess.
-        speculate = settings.speculate if self.name == "exact" else 0.0
-        return RuleSearch(self.miner(kind, settings), lattice, known=known, speculate=speculate)
+        speculate = settings.speculate if self.method.guesses else 0.0
+        miner = self.method.miner(kind, settings)
+        return RuleSearch(miner, lattice, known=known, speculate=speculate)
 
     def worst_case(self, sources: int) -> int:
         """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""
@@ -98,15 +198,4 @@ class MiningPlan:
 
     def everything(self, sources: int) -> int:
         """What that is without a cap."""
-        return self.subsets(sources) * self.samples + 2
-
-    def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
-        subsets = 1 << (sources - (self.antecedent or 0).bit_count())
-        if self.batches:
-            # The one with nothing of any of them but what is held is common to all.
-            within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
-            subsets = min(subsets, self.ways * within)
-        if self.antecedent is not None and self.sampled is not None:
-            subsets = min(subsets, 1 + self.sampled.draws(self.sampled.error(0)))
-        return subsets
+        return self.method.subsets(sources) * self.samples + 2

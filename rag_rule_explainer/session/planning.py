@@ -4,11 +4,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InvalidInput, TooManySources
-from ..lattice import FAMILY_LIMIT, Mask, told
+from ..lattice import FAMILY_LIMIT, Mask, subset_count
 from ..mining import CONFIDENCE_LIMIT, Partition, Sampled
 from ..settings import Settings
 from ..sources import MOST_SOURCES, SourceSet
-from .plan import MiningPlan
+from .plan import (
+    ByBatches,
+    ByGroups,
+    BySamples,
+    Exactly,
+    Exhaustively,
+    MiningPlan,
+    OneRule,
+    WithConfidence,
+)
 
 EXACT_UP_TO = 7
 """Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
@@ -27,24 +36,21 @@ def choose(settings: Settings, among: SourceSet) -> MiningPlan:
     InvalidInput for a key of their metadata that no source has.
     """
     _check_read_back(among)
-    limits, noise, pinned = settings.limits, settings.noise, len(among.pinned)
-    plan = MiningPlan(
-        "exact", _subsets(among), limits, noise.min_confidence, noise.samples, pinned=pinned
-    )
-    sources = among.lattice.size
+    noise, sources = settings.noise, among.lattice.size
+    plan = MiningPlan(Exactly(), _subsets(among), settings.limits, noise.samples)
     if noise.min_confidence < 1:
         return _with_a_share(plan, settings, sources)
     if settings.batching is not None:
         return _batched(plan, settings, settings.batching, among)
     if settings.miner == "auto" and not settings.divides:
-        return _automatic(plan, settings, sources)
+        return _automatic(plan, settings, among)
     plan = replace(plan, reason=f"asked for; {plan.reason}")
     if settings.sampling is not None:
-        return _sampled(plan, settings.sampling)
+        return _sampled(plan, settings.sampling, among)
     if settings.divides:
         return _divided(plan, among, settings.granularity)
     _check_finishes(sources)
-    return replace(plan, name=str(settings.miner))
+    return replace(plan, method=Exhaustively()) if settings.miner == "exhaustive" else plan
 
 
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> MiningPlan:
@@ -63,12 +69,12 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
     sources, pinned = among.lattice.size, len(among.pinned)
     others = sources - antecedent.bit_count()
     tried = f"the rule speaks about {_counted(1 << others)}"
-    plan = MiningPlan("verify", tried, limits, samples=samples, pinned=pinned, antecedent=antecedent)
+    plan = MiningPlan(OneRule(antecedent, pinned=pinned), tried, limits, samples)
     if settings.miner in {"exact", "exhaustive"}:
         if others > FAMILY_LIMIT:
             raise TooManySources(
-                f"{tried}; all of them are tried up to {told(1 << FAMILY_LIMIT)}. Say miner='sampled', "
-                "which tries random ones"
+                f"{tried}; all of them are tried up to {subset_count(1 << FAMILY_LIMIT)}. Say "
+                "miner='sampled', which tries random ones"
             )
         return replace(plan, reason=f"asked for; {tried}")
     sampled = settings.sampling or Sampled()
@@ -77,11 +83,13 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
     fits = settings.sampling is None and others <= FAMILY_LIMIT and plan.everything(sources) <= cap
     if fits or 1 << others <= drawn:
         return replace(plan, reason=f"{tried}, all of which are tried")
-    return replace(plan, reason=f"{tried}, of which {drawn} are drawn at random", sampled=sampled)
+    method = OneRule(antecedent, sampled, pinned)
+    return replace(plan, reason=f"{tried}, of which {drawn} are drawn at random", method=method)
 
 
-def _automatic(plan: MiningPlan, settings: Settings, sources: int) -> MiningPlan:
+def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> MiningPlan:
     """Exact where that is cheap or fits in the user's own cap, else sampled."""
+    sources = among.lattice.size
     if sources <= EXACT_UP_TO:
         return plan
     cap, reason = plan.limits.replays, plan.reason
@@ -97,7 +105,7 @@ def _automatic(plan: MiningPlan, settings: Settings, sources: int) -> MiningPlan
         _check_finishes(sources)
         return replace(plan, reason=f"minimal=False; {reason}, {pace}; miner='exact' lifts the cap")
     exact = "; miner='exact' proves rules" if sources <= FAMILY_LIMIT else ""
-    return _sampled(replace(plan, reason=f"{reason}, {pace}{exact}"), Sampled())
+    return _sampled(replace(plan, reason=f"{reason}, {pace}{exact}"), Sampled(), among)
 
 
 def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningPlan:
@@ -105,7 +113,7 @@ def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningP
     partitions = tuple(map(among.partition, keys))
     groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
     reason = f"{plan.reason}; groups: {groups}" if groups else plan.reason
-    return _capped(replace(plan, name="grouped", partitions=partitions, reason=reason))
+    return _capped(replace(plan, method=ByGroups(partitions), reason=reason))
 
 
 def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: SourceSet) -> MiningPlan:
@@ -125,19 +133,16 @@ def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: 
         f"{'left out' if others == 'omitted' else others} for {kind.value} rules"
         for kind, others in held.items()
     )
-    ways_of_holding = len(set(held.values()))
-    batched = replace(
-        plan, name="partitioned", partition=partition, batches=batches, ways=ways_of_holding
-    )
+    method = ByBatches(partition, batches, len(set(held.values())))
     reason = (
         f"asked for; {_sources(among)} in {len(batches)} batches{by} of at most {largest}, the others "
-        f"{ways}: at most {told(batched.subsets(among.lattice.size))} probes"
+        f"{ways}: at most {subset_count(method.subsets(among.lattice.size))} probes"
     )
-    return _capped(replace(batched, reason=reason))
+    return _capped(replace(plan, method=method, reason=reason))
 
 
-def _sampled(plan: MiningPlan, sampled: Sampled) -> MiningPlan:
-    return _capped(replace(plan, name="sampled", sampled=sampled))
+def _sampled(plan: MiningPlan, sampled: Sampled, among: SourceSet) -> MiningPlan:
+    return _capped(replace(plan, method=BySamples(sampled, len(among.pinned))))
 
 
 def _capped(plan: MiningPlan) -> MiningPlan:
@@ -155,8 +160,9 @@ def _with_a_share(plan: MiningPlan, settings: Settings, sources: int) -> MiningP
             f"{CONFIDENCE_LIMIT} sources, and these are {sources}. Retrieve fewer (a smaller top-k), or "
             "leave min_confidence out"
         )
-    reason = f"min_confidence={plan.share:g}; {plan.reason}"
-    plan = replace(plan, name="confidence", reason=reason)
+    share = settings.noise.min_confidence
+    reason = f"min_confidence={share:g}; {plan.reason}"
+    plan = replace(plan, method=WithConfidence(share), reason=reason)
     if settings.miner != "auto":
         return replace(plan, reason=f"asked for; {reason}")
     if sources <= EXACT_UP_TO or plan.limits.replays is not None:
@@ -176,7 +182,7 @@ def _check_read_back(among: SourceSet) -> None:
 def _check_finishes(sources: int) -> None:
     if sources > FAMILY_LIMIT:
         raise TooManySources(
-            f"{sources} sources have {told(1 << sources)} subsets; an exact search takes at most "
+            f"{sources} sources have {subset_count(1 << sources)} subsets; an exact search takes at most "
             f"{FAMILY_LIMIT} sources. Say miner='sampled', which tests rules on random subsets, or "
             "miner='grouped', which divides groups of them; retrieve fewer (a smaller top-k), or pass "
             "just the ones you suspect"
@@ -184,7 +190,7 @@ def _check_finishes(sources: int) -> None:
 
 
 def _subsets(among: SourceSet) -> str:
-    return f"{_sources(among)}, at most {told(1 << among.lattice.size)} probes"
+    return f"{_sources(among)}, at most {subset_count(1 << among.lattice.size)} probes"
 
 
 def _sources(among: SourceSet) -> str:
@@ -194,4 +200,4 @@ def _sources(among: SourceSet) -> str:
 
 
 def _counted(subsets: int) -> str:
-    return f"{told(subsets)} subset{'s' * (subsets != 1)}"
+    return f"{subset_count(subsets)} subset{'s' * (subsets != 1)}"

@@ -20,6 +20,7 @@ from ..probing.noise import Noise
 from ..rules import Claim, ClaimStatus, RuleKind
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
+from .plan import AnyMethod
 from .tracked_search import TrackedSearch
 
 _MOST_BREAKING = 100
@@ -30,8 +31,7 @@ _MOST_BREAKING = 100
 class SearchReport:
     """What one search has to say about its sources.
 
-    ``noise``: under which its verdicts were come by. ``exact``: its miner looks at every subset that
-    matters; ``finds_all``: of one that has ended, the rules are all there are. ``condition``: its
+    ``noise``: under which its verdicts were come by. ``method``: how it searched. ``condition``: its
     predicate as text. ``settled``: its rules were put to the vote, where they are to be. ``resolved``: so
     they were, the search ran to its end, and every verdict it needed is known.
     """
@@ -39,8 +39,7 @@ class SearchReport:
     tracked: TrackedSearch
     sources: SourceSet
     noise: Noise
-    exact: bool
-    finds_all: bool
+    method: AnyMethod
     search: RuleSearch = field(init=False)
     condition: str = field(init=False)
     evidence: Evidence = field(init=False)
@@ -116,7 +115,7 @@ class SearchReport:
         return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
 
     def _is_voted(self, claim: Claim) -> bool:
-        return all(self._subset(own) in self.tracked.ballots for own in claim.hangs_on)
+        return all(self.tracked.voted(self._subset(own)) is not None for own in claim.hangs_on)
 
     def _sampling(self, claim: Claim) -> str:
         doubt = self.tracked.doubt().partition(":")[0]
@@ -183,7 +182,7 @@ class SearchReport:
         """The indices of every unit; none where the search may have left any rule out."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
-        if not (self.resolved and self.finds_all) or self.noise.min_confidence < 1:
+        if not (self.resolved and self.method.finds_all) or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
         return tuple(
@@ -239,7 +238,7 @@ class SearchReport:
     def _is_smallest_change(self, antecedent: Mask) -> bool:
         """A resolved exact search has seen every smaller change hold; else count."""
         evidence = self.evidence
-        return (self.resolved and self.exact and self.noise.min_confidence == 1) or all(
+        return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
             evidence.observed(wider) == evidence.applicable(wider)
             for wider in self.search.lattice.one_more(antecedent)
         )

@@ -1,68 +1,49 @@
-"""One question under way: baseline, repeat check, searches, explanation."""
+"""One question under way: store, baseline, checks, searches, explanation."""
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from ..errors import ApplicationChanged, InvalidInput, StoreFailed
 from ..explanation.explanation import Explanation
-from ..lattice import Mask
-from ..mining import RuleSearch
-from ..predicates import Predicate
-from ..predicates.judge.jury import current_batcher
-from ..probing import threads
+from ..predicates import Predicate, unwrapped
 from ..probing.answer_cache import AnswerCache
 from ..probing.budget import Budget
-from ..probing.drivers import drive, once
-from ..probing.judge_barrier import of_this_work
-from ..probing.judge_requests import JudgeBatcher
-from ..probing.judging import Judging, described, judgings
+from ..probing.judge_batcher import JudgeBatcher
+from ..probing.judge_requests import JudgeRequests
+from ..probing.judging import Judging, distinct, judgings
 from ..probing.limiter import Limiter
-from ..probing.limits import LimitReached
-from ..probing.prices import TokensByModel
-from ..probing.prober import Probe, Prober
+from ..probing.limits import INTERRUPTED, LimitReached
+from ..probing.pausing import Stopper
+from ..probing.prober import Prober
+from ..probing.replayer import Replayer
 from ..probing.replaying import Baseline, Replay
 from ..probing.retries import Retries
+from ..probing.sampler import Sampler
 from ..probing.tracing.marks import TracedExplanation
 from ..probing.tracing.traced import anybody, rooted
 from ..probing.voting import Voting
-from ..progress.report import Progress, ProgressReport
+from ..progress.report import Progress
 from ..rules import RuleKind
 from ..settings import Settings
-from ..sources import Arrangement, SourceSet
-from ..storing.store import Store
-from ..verdicts import Judgement, Verdict
-from .baseline import BaselineSetup, distinct
+from ..sources import SourceSet
+from .baseline import BaselineSetup, Established
+from .baseline_checks import BaselineChecks, check_judgeable
 from .building import ExplanationBuilder
 from .final_comparison import FinalComparison
-from .plan import MiningPlan
+from .plan import MiningPlan, OneRule
+from .progress_telling import ProgressTeller
+from .searching import Searching
 from .stored_answers import rejudged
-from .tracked_search import TrackedSearch
+from .stored_question import StoredQuestion, named_store
 from .updates import Announcer
-from .vote_confirmation import VoteConfirmation
-
-Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
-"""How an arrangement is probed: once, or by vote."""
-
-INTERRUPTED = "interrupted"
-"""The stop reason after Ctrl-C."""
-
-_REQUESTS = "what models were sent in the baseline"
-"""Under which the store keeps a fingerprint of that, as it keeps judgements."""
-_DOUBTS = "what tells against the replays"
-"""Under which it keeps that, if there is anything."""
-
-_calls = count(1)
-"""The numbers of all calls in this process."""
 
 
 @dataclass(slots=True, repr=False)
 class Session:
-    """Everything one call of explain() needs, and what it has found out so far.
+    """One call of explain(), and how it goes; its order is: store, baseline, checks, searches, one last
+    comparison, explanation.
 
-    ``announcer``: is told of it meanwhile, where somebody watches; nothing new is begun until more is
-    waited for. ``trace``: as what traces know it, unless an integration has told them of it already.
+    ``baseline``: as the caller hands it over; the application is asked where there is none. ``trace``: as
+    what traces know the call, unless an integration has told them of it already.
     """
 
     question: str
@@ -74,371 +55,212 @@ class Session:
     settings: Settings
     plan: MiningPlan
     progress: tuple[Progress, ...] = ()
-    judge: Callable[[], TokensByModel] | None = None
-    warnings: list[str] = field(default_factory=list[str])
-    notes: list[str] = field(default_factory=list[str])
-    announcer: Announcer | None = None
     trace: TracedExplanation = field(default_factory=TracedExplanation)
-    _prober: Prober = field(init=False)
-    _batcher: JudgeBatcher = field(init=False)
-    _voting: Voting = field(init=False)
-    _way: Way = field(init=False)
-    _tracked_searches: dict[RuleSearch, TrackedSearch] = field(init=False)
-    _probed: set[Mask] = field(init=False, default_factory=set[Mask])
-    _stored_as: str = field(init=False, default="")
-    _call: int = field(init=False, default_factory=lambda: next(_calls))
+    warnings: list[str] = field(init=False, default_factory=list[str])
+    notes: list[str] = field(init=False, default_factory=list[str])
+    _replayer: Replayer = field(init=False)
+    _teller: ProgressTeller = field(init=False)
     _has_baseline: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self._has_baseline = self.baseline is not None
-        settings, lattice = self.settings, self.sources.lattice
-        known = None if self.baseline is None else self.baseline.trace
+        settings, given = self.settings, self.baseline
+        self._has_baseline = given is not None
+        known = None if given is None else given.trace
         self.trace = known or self.trace
-        self._prober = Prober(
+        bases = dict.fromkeys(str(unwrapped(each)[0]) for each in self.predicates.values())
+        self.trace.condition = "; ".join(bases)
+        longest = None if given is None else given.longest
+        seconds = settings.timeout
+        self._replayer = Replayer(
             self.question,
             self.replay,
-            sources=self.sources.sources,
-            limiter=self.limiter,
-            budget=Budget(self.plan.limits, settings.prices, self.judge),
-            retries=Retries.of(settings.retries),
-            timeout=settings.timeout,
-            answer_without_sources=settings.answer_without_sources,
-            accepts=settings.accept_finish_reasons,
-            trace=self.trace if known is not None or anybody() else None,
-        )
-        self._batcher = JudgeBatcher(
             self.limiter,
-            self._prober.budget,
+            Budget(self.plan.limits, settings.prices, None if given is None else given.judge_spent),
             Retries.of(settings.retries),
-            self._prober.pause,
-            lambda: self._prober.stop_reason,
-            settings.timeout,
+            seconds if seconds is None or longest is None else min(seconds, longest),
+            settings.accept_finish_reasons,
+            self.trace if known is not None or anybody() else None,
         )
-        self._voting = Voting(self._prober, settings.noise)
-        self._way = self._voting.probe if settings.noise.votes else self._prober.probe
-        ballots = defaultdict[Predicate, dict[Mask, Verdict]](dict)
-        self._take(
-            TrackedSearch(
-                self.plan.search(kind, lattice, settings), judging, ballots[judging.base], self._doubt
-            )
-            for kind, judging in zip(self.predicates, judgings(self.predicates.values()), strict=True)
-        )
-        asked = dict.fromkeys(str(tracked.judging.base) for tracked in self._tracked_searches.values())
-        self.trace.condition = "; ".join(asked)
+        bound = 1 << self.sources.lattice.size
+        self._teller = ProgressTeller(self.progress, self._replayer.budget, bound, self.notes)
 
-    def _doubt(self) -> str:
-        """Why verdicts on replays cannot be relied on; empty where they can, or where nobody can tell."""
-        given = self.baseline
-        return given.fidelity.unchecked if given is not None and given.fidelity is not None else ""
+    def interrupt(self) -> bool:
+        """Asks for nothing more; what is in flight is still awaited. False where there is no baseline by
+        now, so that there will be nothing to explain."""
+        self._replayer.stopper.stop(INTERRUPTED)
+        return self._has_baseline
 
-    def _first_warnings(self) -> Iterable[str]:
-        """What is known about the replays as a whole, now that all are made."""
-        doubt, baseline = self._doubt(), self.baseline
-        if doubt:
-            yield doubt
-        if baseline is not None and baseline.late_warnings is not None:
-            yield from baseline.late_warnings()
+    async def explanation(self, announcer: Announcer | None = None) -> Explanation:
+        """Runs the session to its end. To be called once.
 
-    def _last_notes(self) -> Sequence[str]:
-        told = None if self.baseline is None else self.baseline.late_notes
-        return () if told is None else told()
-
-    def _take(self, tracked_searches: Iterable[TrackedSearch]) -> None:
-        self._tracked_searches = {tracked.search: tracked for tracked in tracked_searches}
-        if self._prober.stop_reason:
-            self._stop(self._prober.stop_reason)
-
-    async def explanation(self) -> Explanation:
-        """Runs the session to its end. To be called once."""
-        if self._prober.trace is None:
-            return await self._explanation()
+        ``announcer``: is told of what is found meanwhile, where somebody watches; nothing new is begun
+        until more is waited for.
+        """
+        if self._replayer.trace is None:
+            return await self._explanation(announcer)
         async with rooted(self.trace):
-            return await self._explanation()
+            return await self._explanation(announcer)
 
-    async def _explanation(self) -> Explanation:
-        self._batcher.open()
-        before, around = current_batcher.set(self._batcher), of_this_work.set(None)
+    async def _explanation(self, announcer: Announcer | None) -> Explanation:
         try:
-            baseline = await self._searched()
+            run = await _Run.begun(self, self._replayer)
+            with run.batcher.at_work():
+                established = await run.established()
+                self._has_baseline = True
+                searching = await run.searched(established, self._teller, announcer)
         finally:
-            current_batcher.reset(before)
-            of_this_work.reset(around)
-            self._prober.close()
-            self._tell(done=True)
-        explanation = ExplanationBuilder(
+            self._replayer.close()
+            self._teller.tell(done=True)
+        explanation = self._built(searching)
+        if announcer is not None:
+            announcer.conclude(searching.tracked_searches, explanation.rules, len(searching.probed))
+        return explanation
+
+    def _built(self, searching: Searching) -> Explanation:
+        baseline = searching.baseline
+        late = () if baseline.late_notes is None else baseline.late_notes()
+        return ExplanationBuilder(
             identity=self.trace.id,
             question=self.question,
             sources=self.sources,
             baseline=baseline,
             settings=self.settings,
             plan=self.plan,
-            tracked_searches=tuple(self._tracked_searches.values()),
-            budget=self._prober.budget,
-            probed=len(self._probed),
-            stop_reason=self._prober.stop_reason,
-            warnings=(*self._first_warnings(), *self.warnings, *baseline.warnings),
-            notes=(*self.notes, *self._last_notes(), *self.trace.notes),
+            tracked_searches=searching.tracked_searches,
+            budget=self._replayer.budget,
+            probed=len(searching.probed),
+            stop_reason=self._replayer.stopper.reason,
+            warnings=(*_late_warnings(baseline), *self.warnings, *baseline.warnings),
+            notes=(*self.notes, *late, *self.trace.notes),
         ).explanation()
-        if self.announcer is not None:
-            self.announcer.conclude(self._tracked_searches.values(), explanation.rules, len(self._probed))
-        return explanation
 
-    async def _searched(self) -> Baseline:
-        """The baseline, once every search has ended."""
-        await self._open_the_store()
-        setup = BaselineSetup(
-            self.sources,
-            self._prober,
-            self._voting,
-            distinct(tracked.judging for tracked in self._tracked_searches.values()),
-            self.warnings,
-            self.notes,
-        )
-        await self._recognise_the_application()
-        baseline = await setup.baseline(self.baseline)
-        self._has_baseline = True
-        noise = self.settings.noise
-        if self._prober.stop_reason:
-            # What would be asked to begin with is for a search that will not be made.
-            return baseline
-        try:
-            if noise.votes:
-                # Judgements against an answer that is outvoted would be paid for nothing.
-                await setup.check_judgeable(self.question, baseline.answer)
-                baseline = await setup.modal(baseline)
-                await self._judge_what_is_stored()
-            else:
-                await self._judge_what_is_stored()
-                await setup.check_judgeable(self.question, baseline.answer)
-            # Whether one rule holds is a question about any condition.
-            if self.plan.antecedent is None:
-                searched = [
-                    (tracked.search.kind, tracked.judging) for tracked in self._tracked_searches.values()
-                ]
-                raises = self.settings.false_condition == "error"
-                await setup.check_true(baseline, searched, raises=raises)
-            # Votes are what there is against answers that do not repeat.
-            wanted = self.settings.check_repeatable and not noise.votes
-            await setup.check_repeatable(baseline, wanted=wanted)
-            await self._note_the_application()
-        except LimitReached as limit:
-            self._stop(str(limit))
-        await self._drive()
-        if noise.votes and not noise.everywhere:
-            await self._confirm_votes()
-        await self._compare_once_more()
-        await self._end_traces()
-        await self._note_the_doubt()
-        # Whose the answers are may have been told only by the replays.
-        await self._note_the_application()
-        self._check_the_store()
-        return baseline
 
-    async def _compare_once_more(self) -> None:
-        fidelity = None if self.baseline is None else self.baseline.fidelity
-        if fidelity is not None:
-            searches = tuple(self._tracked_searches)
-            await FinalComparison(self.sources, self._prober, searches, self.notes).run(fidelity)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A session whose store is open, with all that asks on its behalf."""
 
-    async def _end_traces(self) -> None:
-        """Of replays that no search asked for, the verdict is told where it is known anyway."""
-        judging = next(iter(self._tracked_searches.values())).judging
-        for replay in self.trace.open:
-            if replay.answered is not None:
-                judgement = judging.known(self._prober.case(*replay.answered))
-                if judgement is not None:
-                    await replay.end(judging.turned(judgement), str(judging.base))
+    session: Session
+    store: StoredQuestion
+    sampler: Sampler
+    batcher: JudgeBatcher
+    judgings: Mapping[RuleKind, Judging]
 
-    async def _drive(self) -> None:
-        await drive(
-            tuple(self._tracked_searches),
-            self._probe if self.announcer is None else self._probe_if_wanted,
-            self.limiter.size,
-            stop=self._stop,
-            told=self._announce,
-            lockstep=self.settings.lockstep,
-        )
-
-    async def _probe_if_wanted(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
-        """Once more is waited for, where somebody watches. Raises LimitReached after a stop meanwhile."""
-        if self.announcer is not None:
-            await self.announcer.open.wait()
-            if self._prober.stop_reason:
-                raise LimitReached(self._prober.stop_reason)
-        return await self._probe(search, mask, way)
-
-    def _announce(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
-        if self.announcer is not None:
-            self.announcer.told(self._tracked_searches[search], mask, verdict, len(self._probed))
-
-    async def _confirm_votes(self) -> None:
-        confirmation = VoteConfirmation(self.sources, self.settings, self.plan)
-        while True:
-            tracked_searches = tuple(self._tracked_searches.values())
-            renewed = tuple(confirmation.renewed(tracked) for tracked in tracked_searches)
-            if renewed != tracked_searches:
-                self._take(renewed)
-                await self._drive()
-                continue
-            wanted = [] if self._prober.stop_reason else confirmation.wanted(tracked_searches)
-            if not wanted:
-                return
-            jobs = [(tracked.search, mask) for tracked, mask in wanted]
-            await once(jobs, self._vote, stop=self._stop)
-
-    async def _open_the_store(self) -> None:
-        settings, prober = self.settings, self._prober
+    @classmethod
+    async def begun(cls, session: Session, replayer: Replayer) -> "_Run":
+        settings, given = session.settings, session.baseline
+        named = named_store(settings.store, given, session.notes)
+        store = await StoredQuestion.of(named, session.question, session.sources, given)
+        budget = replayer.budget
         # Both kinds vote on the same samples, the first among them, or both could win.
         remember = settings.reuse_answers or settings.noise.votes
-        if settings.store is None:
-            prober.cache = AnswerCache(prober.budget, remember=remember)
-            return
-        # A server may be far away.
-        store = self._named(settings.store)
-        opened = await threads.shared().run(store.open)
-        state = self.baseline.state if self.baseline is not None else ""
-        self._stored_as = f"{self.question}\n[{state}]" if state else self.question
-        answers = opened.answers(self._stored_as)
-        prober.cache = AnswerCache(prober.budget, remember=remember, stored=answers)
-        for tracked in self._tracked_searches.values():
-            tracked.judging.store = opened
-        self._batcher.store = opened
-
-    def _named(self, store: Store) -> Store:
-        """The store under a namespace of the application's own, where none was given.
-
-        Raises InvalidInput where nobody knows what the application sends its models: another one might
-        be taken for it.
-        """
-        if store.namespace is not None:
-            return store
-        given = self.baseline
-        beginning = "" if given is None or given.fidelity is None else given.fidelity.beginning
-        if given is None or not beginning:
-            raise InvalidInput(
-                "nothing is known of what this application sends its models, so say which version of it "
-                f"the store's answers are from: Store({store.url!r}, namespace='support-bot-7')"
-            )
-        namespace = f"{given.application or 'application'}-{beginning[:12]}"
-        self.notes.append(f"answers are stored under the namespace {namespace!r}")
-        return replace(store, namespace=namespace)
-
-    async def _recognise_the_application(self) -> None:
-        """Raises ApplicationChanged where the store's answers are those of one that asks otherwise."""
-        fidelity = None if self.baseline is None else self.baseline.fidelity
-        if self._batcher.store is None or fidelity is None:
-            return
-        known = await self._batcher.store.judgement(_REQUESTS, self._fingerprinted())
-        doubted = await self._batcher.store.judgement(_DOUBTS, self._fingerprinted())
-        if doubted is not None:
-            fidelity.doubt = doubted.reason
-        differs = fidelity.recognise(known.reason) if known is not None else ""
-        if differs:
-            raise ApplicationChanged(
-                "the answers that the store has to this question were given when the application sent "
-                f"its models something else: {differs}. Give the changed application a namespace of its "
-                "own (Store(url, namespace)), or prune this one (rag-rules store prune)"
-            )
-
-    async def _note_the_application(self) -> None:
-        """Whoever uses the store's answers later is to know what the application sent its models."""
-        fidelity = None if self.baseline is None else self.baseline.fidelity
-        if self._batcher.store is not None and fidelity is not None and not fidelity.unchecked:
-            noted = Judgement(Verdict.HOLDS, fidelity.fingerprint)
-            await self._batcher.store.put_judgement(_REQUESTS, self._fingerprinted(), noted)
-
-    async def _note_the_doubt(self) -> None:
-        """Whoever uses the store's answers later is to know what tells against them."""
-        fidelity = None if self.baseline is None else self.baseline.fidelity
-        if self._batcher.store is None or fidelity is None:
-            return
-        doubt = fidelity.unchecked if fidelity.is_comparable else fidelity.doubt
-        if doubt:
-            noted = Judgement(Verdict.HOLDS, doubt)
-            await self._batcher.store.put_judgement(_DOUBTS, self._fingerprinted(), noted)
-
-    def _fingerprinted(self) -> tuple[str, tuple[str, ...]]:
-        """Under what the store knows the requests of the baseline on these sources."""
-        full = Arrangement.of(self.sources, self.sources.lattice.full)
-        return self._stored_as, full.key
-
-    def _check_the_store(self) -> None:
-        """Says so where what was stored will not be found again."""
-        if self._batcher.store is not None and not self._prober.stop_reason:
-            try:
-                self._batcher.store.check_there()
-            except StoreFailed as failed:
-                self.warnings.append(str(failed))
-
-    async def _judge_what_is_stored(self) -> None:
-        if self._batcher.store is not None:
-            judgings = distinct(tracked.judging for tracked in self._tracked_searches.values())
-            await rejudged(self._prober, self._batcher, judgings, self.sources, self._stored_as)
-
-    def interrupt(self) -> bool:
-        """Asks for nothing more; what is in flight is still awaited. False where there is no baseline by
-        now, so that there will be nothing to explain."""
-        self._stop(INTERRUPTED)
-        return self._has_baseline
-
-    def _stop(self, reason: str) -> None:
-        for search in self._tracked_searches:
-            search.stop(reason)
-        self._prober.stop(reason)
-
-    async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
-        tracked, arrangement = self._tracked_searches[search], Arrangement.of(self.sources, mask)
-        if way is None:
-            voted = self.settings.noise.votes and search.is_crucial(mask)
-            way = self._voting.poll if voted else self._way
-        try:
-            probe = await way(arrangement, tracked.judging)
-        except StoreFailed as failed:
-            # What was proved until then stands.
-            raise LimitReached(f"the store failed: {failed}") from failed
-        kept = probe if self.settings.reuse_answers else probe.without_answer()
-        tracked.keep(mask, kept)
-        if probe.ballot is not None:
-            for other in self._tracked_searches.values():
-                if other.ballots is tracked.ballots and other is not tracked:
-                    other.overrule(mask, kept)
-        elif self._prober.answers_itself(arrangement):
-            # Nobody would vote otherwise, so that is what a vote would come to.
-            tracked.ballots[mask] = tracked.judging.turned(probe.judgement).verdict
-        self._probed.add(mask)
-        if self.progress:
-            self._tell(search)
-        if probe.reply.cause is not None:
-            self._prober.check_alive(probe.reply)
-        return probe.judgement.verdict
-
-    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
-        return await self._probe_if_wanted(search, mask, self._voting.poll)
-
-    def _tell(self, told: RuleSearch | None = None, *, done: bool = False) -> None:
-        """``told``: the search that is about to be told a verdict, which it still counts as waiting."""
-        for progress in self.progress:
-            try:
-                progress(self._report(told, done))
-            except Exception as error:  # a broken progress bar must not cost what was paid for
-                self.progress = tuple(each for each in self.progress if each is not progress)
-                self.notes.append(f"progress was no longer told: {described(error)}")
-
-    def _report(self, told: RuleSearch | None, done: bool) -> ProgressReport:
-        budget, upper_bound = self._prober.budget, 1 << self.sources.lattice.size
-        waiting = max(search.waiting - (search is told) for search in self._tracked_searches)
-        return ProgressReport(
-            probes=len(self._probed),
-            needed=min(upper_bound, len(self._probed) + waiting),
-            upper_bound=upper_bound,
-            replays=budget.replays,
-            failures=budget.failures,
-            retries=budget.retries,
-            reused=budget.reused,
-            stored=budget.stored,
-            tokens=budget.tokens,
-            cost=budget.cost,
-            seconds=budget.seconds,
-            call=self._call,
-            done=done,
+        cache = AnswerCache(budget, remember=remember, stored=store.answers)
+        requests = JudgeRequests(
+            session.limiter, budget, replayer.retries, replayer.stopper, settings.timeout
         )
+        judged = judgings(session.predicates.values(), store.opened)
+        return cls(
+            session,
+            store,
+            Sampler(replayer, cache),
+            JudgeBatcher(requests, store.opened),
+            dict(zip(session.predicates, judged, strict=True)),
+        )
+
+    async def established(self) -> Established:
+        """The answer to explain; under votes the one that most samples give."""
+        session, noise = self.session, self.session.settings.noise
+        await self.store.recognise_the_application()
+        setup = BaselineSetup(session.sources, self.sampler, session.notes)
+        established = await setup.established(session.baseline)
+        if not noise.votes or self._stopper.reason:
+            return established
+        try:
+            # Judgements against an answer that is outvoted would be paid for nothing.
+            await self._check_judgeable(established)
+            modal = await setup.modal(established.baseline, noise.samples)
+            return established._replace(baseline=modal)
+        except LimitReached as limit:
+            self._stopper.stop(str(limit))
+            return established
+
+    async def searched(
+        self, established: Established, teller: ProgressTeller, announcer: Announcer | None
+    ) -> Searching:
+        """The searches, once they and all that follows them have ended."""
+        session, settings = self.session, self.session.settings
+        baseline, answer_to_none = established.baseline, settings.answer_without_sources
+        prober = Prober(self.sampler, baseline.answer, session.sources.sources, answer_to_none)
+        voting = Voting(prober, settings.noise)
+        searching = Searching(
+            session.sources,
+            settings,
+            session.plan,
+            self.judgings,
+            prober,
+            voting,
+            baseline,
+            teller,
+            announcer,
+        )
+        if self._stopper.reason:
+            # What would be asked to begin with is for a search that will not be made.
+            return searching
+        try:
+            await self._check(established, prober, voting)
+        except LimitReached as limit:
+            self._stopper.stop(str(limit))
+        await searching.run()
+        await self._look_back(searching)
+        return searching
+
+    async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
+        """Raises what tells against explaining this baseline, and LimitReached."""
+        session, settings = self.session, self.session.settings
+        votes, distinct_ones = settings.noise.votes, distinct(self.judgings.values())
+        await rejudged(prober, self.batcher, distinct_ones, session.sources, self.store.name)
+        if not votes:
+            await self._check_judgeable(established)
+        checks = BaselineChecks(
+            established,
+            session.sources,
+            prober,
+            voting if votes else None,
+            distinct_ones,
+            session.warnings,
+            session.notes,
+        )
+        # Whether one rule holds is a question about any condition.
+        if not isinstance(session.plan.method, OneRule):
+            await checks.check_true(self.judgings, raises=settings.false_condition == "error")
+        # Votes are what there is against answers that do not repeat.
+        await checks.check_repeatable(wanted=settings.check_repeatable and not votes)
+        await self.store.note_the_application()
+
+    async def _look_back(self, searching: Searching) -> None:
+        """What is to be seen and kept once nothing more is asked."""
+        session, replayer = self.session, self.sampler.replayer
+        if self.store.fidelity is not None:
+            tracked = searching.tracked_searches
+            comparison = FinalComparison(session.sources, replayer, tracked, session.notes)
+            await comparison.run(self.store.fidelity)
+        await searching.end_traces(session.trace)
+        await self.store.note_the_doubt()
+        # Whose the answers are may have been told only by the replays.
+        await self.store.note_the_application()
+        if not self._stopper.reason and (lost := self.store.lost()):
+            session.warnings.append(lost)
+
+    async def _check_judgeable(self, established: Established) -> None:
+        session, judged = self.session, distinct(self.judgings.values())
+        await check_judgeable(established, session.question, session.sources, judged)
+
+    @property
+    def _stopper(self) -> Stopper:
+        return self.sampler.replayer.stopper
+
+
+def _late_warnings(baseline: Baseline) -> tuple[str, ...]:
+    """What is known about the replays as a whole, now that all are made."""
+    late = () if baseline.late_warnings is None else baseline.late_warnings()
+    doubt = baseline.doubt()
+    return (doubt, *late) if doubt else tuple(late)

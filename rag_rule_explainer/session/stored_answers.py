@@ -6,7 +6,7 @@ from functools import partial
 from ..duplicates import by_source, splits
 from ..probing import threads
 from ..probing.judge_barrier import together
-from ..probing.judge_requests import JudgeBatcher
+from ..probing.judge_batcher import JudgeBatcher
 from ..probing.judging import Judging
 from ..probing.prober import Prober
 from ..sources import Arrangement, SourceSet

@@ -1,4 +1,4 @@
-"""An session watched while it is under way: its findings one by one, the explanation last."""
+"""A session watched while it is under way: its findings one by one, the explanation last."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -19,7 +19,6 @@ class _Watched:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._announcer = Announcer(session.sources, session.settings, session.plan)
-        session.announcer = self._announcer
         self._running: asyncio.Task[Explanation] | None = None
         self._is_interrupted = False
 
@@ -27,7 +26,7 @@ class _Watched:
         """The next update; after the last one the explanation, or what ended the session is raised."""
         announcer, running = self._announcer, self._running
         if running is None:
-            self._running = running = asyncio.create_task(self._session.explanation())
+            self._running = running = asyncio.create_task(self._session.explanation(announcer))
             running.add_done_callback(lambda _: announcer.news.set())
         while (update := announcer.take()) is None and not running.done():
             try:
@@ -75,7 +74,7 @@ class _Watched:
         self.interrupt()
 
 
-async def astreamed(session: Session) -> AsyncGenerator[News, None]:
+async def astream_of(session: Session) -> AsyncGenerator[News, None]:
     """On the caller's loop."""
     watched = _Watched(session)
     try:
@@ -86,7 +85,7 @@ async def astreamed(session: Session) -> AsyncGenerator[News, None]:
         await watched.close()
 
 
-def streamed(session: Session) -> Generator[News, None, None]:
+def stream_of(session: Session) -> Generator[News, None, None]:
     """Blocking; Ctrl-C while it waits is as under ``explain()``."""
     watched, news = _Watched(session), None
     try:

@@ -8,6 +8,8 @@ from ..lattice import Mask
 from ..mining import RuleSearch
 from ..probing.judging import Judging
 from ..probing.prober import Probe
+from ..probing.voting import Voting
+from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 
 MOST_PROBES = 4096
@@ -18,14 +20,15 @@ MOST_PROBES = 4096
 class TrackedSearch:
     """One search, how its predicate is judged, and its probes by mask, ``MOST_PROBES`` of them.
 
-    Those that break or are unknown are kept before those that hold, which say the least. ``ballots``:
-    what votes have come to, by mask, for the base predicate; all tracked_searches of one base share them.
-    ``doubt``: says why no verdict can be relied on, in words for a reader; nothing where they can be.
+    Those that break or are unknown are kept before those that hold, which say the least. ``voting``:
+    knows what votes have come to. ``doubt``: says why no verdict can be relied on, in words for a reader;
+    nothing where they can be.
     """
 
     search: RuleSearch
     judging: Judging
-    ballots: dict[Mask, Verdict] = field(default_factory=dict[Mask, Verdict])
+    sources: SourceSet
+    voting: Voting
     doubt: Callable[[], str] = str
     _telling: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
     _holding: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
@@ -33,7 +36,6 @@ class TrackedSearch:
     def keep(self, mask: Mask, probe: Probe) -> None:
         """Keeps a probe, as long as there is room for it."""
         if probe.ballot is not None:
-            self.ballots[mask] = probe.ballot.outcome.verdict
             # It was asked about once, and may have said something else.
             self._telling.pop(mask, None)
             self._holding.pop(mask, None)
@@ -54,13 +56,17 @@ class TrackedSearch:
             judgement = self.judging.turned(probe.ballot.outcome)
             self.keep(mask, probe._replace(judgement=judgement))
 
+    def voted(self, mask: Mask) -> Verdict | None:
+        """What a vote on the base predicate has come to; None where there was none."""
+        return self.voting.outcome(Arrangement.of(self.sources, mask), self.judging.base)
+
     def standing(self) -> dict[Mask, Verdict] | None:
         """The verdicts as the votes have it; None where these confirmed them all."""
         verdicts = self.search.verdicts
         voted = {
             mask: ~verdict if self.judging.is_negation else verdict
-            for mask, verdict in self.ballots.items()
-            if mask in verdicts
+            for mask, verdict in ((mask, self.voted(mask)) for mask in verdicts)
+            if verdict is not None
         }
         overruled = any(verdicts[mask] is not verdict for mask, verdict in voted.items())
         return {**verdicts, **voted} if overruled else None
@@ -75,6 +81,12 @@ class TrackedSearch:
             return None
         holds, breaks = probe.ballot.holds, probe.ballot.breaks
         return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
+
+    def hanging(self) -> list[Mask]:
+        """The subsets on which the rules of the search hang."""
+        search = self.search
+        hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
+        return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]
 
     @property
     def probes(self) -> dict[Mask, Probe]:

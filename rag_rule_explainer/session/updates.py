@@ -13,7 +13,7 @@ from ..rules import Claim, RuleKind
 from ..settings import Settings
 from ..sources import SourceSet
 from ..verdicts import Verdict
-from .plan import MiningPlan
+from .plan import ByBatches, Exhaustively, MiningPlan, WithConfidence
 from .search_report import SearchReport
 from .tracked_search import TrackedSearch
 
@@ -80,7 +80,7 @@ class Announcer:
         count = len(search.verdicts)
         broken = verdict is Verdict.BREAKS and self._speaks_about(search, mask)
         # Those claim nothing until they have seen everything, or are slow to say what they claim.
-        silent = self.plan.name in {"exhaustive", "confidence"}
+        silent = isinstance(self.plan.method, (Exhaustively, WithConfidence))
         if broken or (not silent and count >= self._due.get(search, 0)):
             self._due[search] = count + max(1, count // LOOK_AGAIN)
             self._look(tracked, probes)
@@ -122,7 +122,7 @@ class Announcer:
             return True
         if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
             return False
-        within_batch = claim.status == "relative" and bool(self.plan.batches)
+        within_batch = claim.status == "relative" and isinstance(self.plan.method, ByBatches)
         if not (claim.status == "proved" or within_batch):
             return True
         smaller = report.search.lattice.one_fewer(claim.antecedent)
@@ -155,8 +155,7 @@ class Announcer:
         return any(search.kind.subset(search.lattice, m) & antecedent == antecedent for m in unknown)
 
     def _report_on(self, tracked: TrackedSearch) -> SearchReport:
-        looks = self.plan.sees_everything, self.plan.finds_all
-        return SearchReport(tracked, self.sources, self.settings.noise, *looks)
+        return SearchReport(tracked, self.sources, self.settings.noise, self.plan.method)
 
     def _tell(self, update: Update) -> None:
         if not self._abandoned:

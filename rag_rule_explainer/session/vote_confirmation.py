@@ -47,10 +47,7 @@ class VoteConfirmation:
         return tracked.with_search(search)
 
     def _own(self, tracked: TrackedSearch) -> list[Mask]:
-        search = tracked.search
-        hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
-        own = (search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on)
-        return [mask for mask in own if mask not in tracked.ballots]
+        return [mask for mask in tracked.hanging() if tracked.voted(mask) is None]
 
     def _above(self, tracked: TrackedSearch) -> list[Mask]:
         """Random subsets above each rule that were asked about once, as many as are to be rechecked."""
@@ -65,7 +62,7 @@ class VoteConfirmation:
                 mask
                 for mask, verdict in search.verdicts.items()
                 if verdict is Verdict.HOLDS
-                and mask not in tracked.ballots
+                and tracked.voted(mask) is None
                 and any((mask ^ flip) & own == own for own in claim.hangs_on)
             ]
             chosen.update(draw.sample(sorted(once), min(self._noise.recheck, len(once))))

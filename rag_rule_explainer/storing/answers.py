@@ -6,28 +6,30 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..verdicts import Answer
-from .digests import Keys, NotStorable, digest
+from .digests import KeyDigests, NotStorable, digest
 from .encoding import StoredAnswer, packed, packed_answer, packed_ids, storable, unpacked_answer
 from .requests import Put, Release, Take, Ticket
-from .rows import Subject, Wish
+from .rows import RowSubject, Wish
 from .writer import Writer
 
 
-class Answers:
+class QuestionAnswers:
     """The answers to one question in one namespace."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
         self._lease = lease
-        self._keys = Keys(namespace, question)
-        self._question = Subject(digest(namespace, question), packed(namespace), packed(question))
+        self._keys = KeyDigests(namespace, question)
+        self._question = RowSubject(digest(namespace, question), packed(namespace), packed(question))
 
     @property
     def commits(self) -> int:
         """How many transactions the store has committed in this process."""
         return self._writer.commits
 
-    async def take(self, key: Hashable, ids: tuple[str, ...], sample: int = 0) -> "StoredAnswer | Claim":
+    async def take(
+        self, key: Hashable, ids: tuple[str, ...], sample: int = 0
+    ) -> "StoredAnswer | AnswerClaim":
         """The stored answer to an arrangement, or the claim to make it, which others know of before they
         come near.
 
@@ -41,24 +43,24 @@ class Answers:
         except NotStorable as error:
             raise InvalidInput(f"an arrangement cannot be stored under {key!r}: {error}") from error
         if self._writer.grants.grant(wish):
-            return Claim(self._writer, wish)
+            return AnswerClaim(self._writer, wish)
         return await self._told(wish)
 
-    async def _told(self, wish: Wish) -> "StoredAnswer | Claim":
+    async def _told(self, wish: Wish) -> "StoredAnswer | AnswerClaim":
         loop, submit = asyncio.get_running_loop(), self._writer.submit
         future: asyncio.Future[Any] = loop.create_future()
         try:
-            row = await told(self._writer, Take(loop, future, wish, submit))
+            row = await told_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
             # It may have been granted just before; nobody knows of that claim but this coroutine.
             is_told = future.done() and not future.cancelled() and not future.exception()
             if is_told and future.result() is None:
                 submit(Release(wish.key))
             raise
-        return Claim(self._writer, wish) if row is None else _stored(self._writer, wish, row)
+        return AnswerClaim(self._writer, wish) if row is None else _stored(self._writer, wish, row)
 
 
-class Claim:
+class AnswerClaim:
     """The right, and the duty, to make one answer: settle it by ``put`` or by ``release``.
 
     Others wait for it. One that is dropped is released.
@@ -98,7 +100,7 @@ class Claim:
         self.release()
 
 
-async def told(writer: Writer, ticket: Ticket) -> Any:
+async def told_of(writer: Writer, ticket: Ticket) -> Any:
     """What the writer tells of the ticket. Raises StoreFailed."""
     writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every ticket is wanted
     return await ticket.future

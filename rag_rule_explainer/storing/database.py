@@ -17,7 +17,7 @@ from ..errors import MissingExtra, RagRuleError, StoreFailed
 from . import postgres, sqlite
 from .address import Address
 from .encoding import Corrupted
-from .failures import corrupted, failed, gone, is_reset, is_transient
+from .failures import corrupted, failed, gone, is_reset, may_pass
 from .file_lock import Presence
 from .rows import HotStatements
 from .schema import migrate, version_of
@@ -26,11 +26,11 @@ Result = TypeVar("Result")
 File: TypeAlias = tuple[int, int]
 """Says which file it is, whatever its path."""
 
-PATIENCE = 30.0
+BUSY_SECONDS = 30.0
 """Seconds for which what is in the way is waited for: another writer, or a server that restarts."""
 RESETS = 8
 """How often work is done again where the connection to the server broke, before anything was paid."""
-OUTSIDE: dict[str, Any] = {"outside": True}
+OUTSIDE_OPTIONS: dict[str, Any] = {"outside": True}
 """Options of a connection to SQLite that is to begin no transaction: it waits for no writer."""
 _BUSY = 5_000
 _PRAGMAS = (
@@ -142,7 +142,7 @@ class Database:
     def _write_ahead(self) -> None:
         # Readers and one writer at once; stays with the file.
         with self.connect() as connection:
-            connection.execution_options(**OUTSIDE).exec_driver_sql("PRAGMA journal_mode = WAL")
+            connection.execution_options(**OUTSIDE_OPTIONS).exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
 def file_at(path: str) -> File | None:
@@ -156,7 +156,7 @@ def file_at(path: str) -> File | None:
 
 def patiently(
     work: Callable[[], Result],
-    is_worth_waiting_for: Callable[[Exception], bool] = is_transient,
+    is_worth_waiting_for: Callable[[Exception], bool] = may_pass,
     *,
     resets: int = 0,
 ) -> Result:
@@ -165,7 +165,7 @@ def patiently(
     ``resets``: how often at the most it is done again where a connection broke, which is only for work
     that may be done twice.
     """
-    until, pause = time.monotonic() + PATIENCE, 0.02
+    until, pause = time.monotonic() + BUSY_SECONDS, 0.02
     while True:
         try:
             return work()

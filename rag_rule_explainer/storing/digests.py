@@ -22,7 +22,7 @@ def beginning(begun: str) -> str:
     return begun[:_BEGINNING]
 
 
-class Keys:
+class KeyDigests:
     """Keys of values that all begin with the same ones; they stand together in an index."""
 
     def __init__(self, *values: Hashable) -> None:

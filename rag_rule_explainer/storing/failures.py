@@ -48,7 +48,7 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
     return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {told}")
 
 
-def is_transient(error: Exception) -> bool:
+def may_pass(error: Exception) -> bool:
     """True iff somebody else was in the way, and the same is worth another try."""
     if isinstance(error, DBAPIError):
         return _state(error.orig) in _PASSING or _is_locked(error)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from .database import OUTSIDE, RESETS, Database, patiently
+from .database import OUTSIDE_OPTIONS, RESETS, Database, patiently
 from .schema import answers, questions
 
 MOST_LISTED = 4096
@@ -27,7 +27,7 @@ def answers_to(database: Database, question: str) -> list[Any]:
 
     def read() -> list[Any]:
         with closing(database.connect()) as connection:
-            return list(connection.execution_options(**OUTSIDE).execute(rows).all())
+            return list(connection.execution_options(**OUTSIDE_OPTIONS).execute(rows).all())
 
     with database.told():
         return patiently(read, resets=RESETS)

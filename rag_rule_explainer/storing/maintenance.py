@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Table, and_, delete, exists, func, selec
 
 from ..errors import InvalidInput
 from .address import Address
-from .database import OUTSIDE, Database, patiently
+from .database import OUTSIDE_OPTIONS, Database, patiently
 from .encoding import (
     packed,
     unpacked,
@@ -124,7 +124,7 @@ def _existing(url: str) -> Database:
 
 def _reading(database: Database, read: Callable[[Connection], Result]) -> Result:
     with database.told(), closing(database.connect()) as connection:
-        return read(connection.execution_options(**OUTSIDE))
+        return read(connection.execution_options(**OUTSIDE_OPTIONS))
 
 
 def _size(url: str) -> int | None:
@@ -202,7 +202,7 @@ def _shrink(database: Database) -> None:
     """Gives the space back, and leaves nothing of what was pruned in the file."""
     with closing(database.connect()) as connection:
         if connection.dialect.name == "sqlite":
-            connection.execution_options(**OUTSIDE)
+            connection.execution_options(**OUTSIDE_OPTIONS)
             patiently(lambda: connection.exec_driver_sql("VACUUM"))
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Collection
 
-from .rows import Key, Wish
+from .rows import RowKey, Wish
 
 MOST_KNOWN = 250_000
 """Keys that are known at once: more would take more memory than they save time."""
@@ -22,8 +22,8 @@ class Grants:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._questions: dict[str, bool] = {}  # whether they are open, or too large to be
-        self._known: set[Key] = set()
-        self._granted: dict[Key, Wish] = {}
+        self._known: set[RowKey] = set()
+        self._granted: dict[RowKey, Wish] = {}
 
     def __len__(self) -> int:
         return len(self._granted)
@@ -38,7 +38,7 @@ class Grants:
             self._granted[key] = wish
         return True
 
-    def granted(self, key: Key) -> Wish | None:
+    def granted(self, key: RowKey) -> Wish | None:
         """What was granted under the key; where nothing was, nothing will be."""
         with self._lock:
             wish = self._granted.get(key)
@@ -50,7 +50,7 @@ class Grants:
         """True iff it is worth opening."""
         return question not in self._questions
 
-    def open(self, question: str, keys: Collection[Key]) -> None:
+    def open(self, question: str, keys: Collection[RowKey]) -> None:
         """From now on, claims to other answers of the question are granted, unless there are too many.
 
         ``keys``: those that have a row, or are being made through the database.
@@ -70,7 +70,7 @@ class Grants:
             self._known = set(self._granted)
             return list(self._granted.values())
 
-    def end(self, key: Key) -> bool:
+    def end(self, key: RowKey) -> bool:
         """Forgets a claim that was settled or has a row now; False where it was not granted here."""
         return self._granted.pop(key, None) is not None
 

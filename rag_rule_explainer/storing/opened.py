@@ -8,13 +8,13 @@ from collections.abc import Callable, Hashable
 
 from ..verdicts import Answer, Judgement
 from .address import Address
-from .answers import Answers, told
+from .answers import QuestionAnswers, told_of
 from .database import Database, file_at
-from .digests import Keys, NotStorable, digest
+from .digests import KeyDigests, NotStorable, digest
 from .encoding import packed, packed_judgement, unpacked_answer, unpacked_ids, unpacked_judgement
 from .listing import answers_to
 from .requests import Recall, Remember
-from .rows import Subject
+from .rows import RowSubject
 from .store import Store
 from .writer import Writer
 
@@ -38,9 +38,9 @@ class Opened:
         """Makes sure that what was stored is where others will look for it. Raises StoreFailed."""
         self._writer.database.check_there()
 
-    def answers(self, question: str) -> Answers:
+    def answers(self, question: str) -> QuestionAnswers:
         """The answers to one question; any text that says all that they depend on but the sources."""
-        return Answers(self._writer, self._store.named, question, self._store.lease)
+        return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
@@ -51,7 +51,7 @@ class Opened:
         Those that were answered from other texts under these ids are left out. Raises StoreFailed.
         """
         namespace, database = self._store.named, self._writer.database
-        keys = Keys(namespace, question)
+        keys = KeyDigests(namespace, question)
         found: list[tuple[tuple[str, ...], Answer]] = []
         for arrangement, packed_ids, content in answers_to(database, digest(namespace, question)):
             ids = database.decoded(unpacked_ids, packed_ids)
@@ -71,7 +71,7 @@ class Opened:
         except NotStorable:
             return None
         loop = asyncio.get_running_loop()
-        content = await told(self._writer, Recall(loop, loop.create_future(), key))
+        content = await told_of(self._writer, Recall(loop, loop.create_future(), key))
         if content is None:
             return None
         return self._writer.database.decoded(unpacked_judgement, content, key)
@@ -83,15 +83,15 @@ class Opened:
         """
         try:
             key = digest(self._store.named, predicate, memo)
-            subject = Subject(digest(self._store.named, predicate), self._namespace, packed(predicate))
+            subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))
         except NotStorable:
             return
         loop = asyncio.get_running_loop()
         content = packed_judgement(judgement, key)
-        await told(self._writer, Remember(loop, loop.create_future(), key, subject, content))
+        await told_of(self._writer, Remember(loop, loop.create_future(), key, subject, content))
 
 
-def opened(store: Store) -> Opened:
+def opened_store(store: Store) -> Opened:
     """The store, opened in this process unless it is open already. Raises StoreFailed, MissingExtra."""
     address = Address.of(store.url)
     key = os.getpid(), address.identity

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from .rows import AnswerRow, ClaimRow, Key
+from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
 """A commit takes much longer than Python takes for a few of those who were served by the one before."""
@@ -58,7 +58,7 @@ def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
     return _run(connection, f"SELECT {_put(rows, now)}").fetchone()[0]
 
 
-def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
+def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
     """The rows of these keys that are there."""
     return _run(connection, _READ % _keys(keys)).fetchall()
 
@@ -90,7 +90,7 @@ def _put(rows: Sequence[AnswerRow], now: float) -> str:
     )
 
 
-def _keys(keys: Sequence[Key]) -> tuple[str, str]:
+def _keys(keys: Sequence[RowKey]) -> tuple[str, str]:
     return ",".join([key for key, _ in keys]), ",".join([f"{sample:d}" for _, sample in keys])
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..errors import StoreFailed
-from .rows import Key, Subject, Wish
+from .rows import RowKey, RowSubject, Wish
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,7 @@ class Remember(Ticket):
     """Wants a judgement stored. Told None."""
 
     memo: str
-    predicate: Subject
+    predicate: RowSubject
     judgement: bytes
 
 
@@ -58,28 +58,28 @@ class Remember(Ticket):
 class Release:
     """Gives a claim back. Nobody waits for that."""
 
-    key: Key
+    key: RowKey
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class StopWriting:
     """Ends the writer, once what is queued before it is done."""
 
 
-Wanted: TypeAlias = Take | Put | Recall | Remember | Release | Stop
-Told: TypeAlias = tuple[Ticket, object]
+WantedWork: TypeAlias = Take | Put | Recall | Remember | Release | StopWriting
+TicketOutcome: TypeAlias = tuple[Ticket, object]
 """A ticket and its outcome; one that is a StoreFailed is raised."""
 
 
-def tell(told: Iterable[Told]) -> list[Key]:
+def tell(told: Iterable[TicketOutcome]) -> list[RowKey]:
     """Wakes the waiting coroutines, each loop once. The keys of claims that nobody waits for any more.
 
     Thread-safe. Of coroutines that were cancelled, only those are known here whose loop was closed.
     """
-    by_loop: dict[asyncio.AbstractEventLoop, list[Told]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[TicketOutcome]] = {}
     for each in told:
         by_loop.setdefault(each[0].loop, []).append(each)
-    unwanted: list[Key] = []
+    unwanted: list[RowKey] = []
     for loop, outcomes in by_loop.items():
         try:
             loop.call_soon_threadsafe(_resolve, outcomes)
@@ -88,7 +88,7 @@ def tell(told: Iterable[Told]) -> list[Key]:
     return unwanted
 
 
-def _resolve(outcomes: list[Told]) -> None:
+def _resolve(outcomes: list[TicketOutcome]) -> None:
     for ticket, outcome in outcomes:
         if ticket.future.done():  # cancelled
             if outcome is None and isinstance(ticket, Take):

@@ -5,20 +5,20 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection
 
-Key: TypeAlias = tuple[str, int]
+RowKey: TypeAlias = tuple[str, int]
 """An arrangement's digest, and the number of the sample."""
 
 
 class ClaimRow(NamedTuple):
     """Says that an answer is being made; ``question`` is a digest."""
 
-    key: Key
+    key: RowKey
     question: str
     ids: bytes
     expires: float
 
 
-class Subject(NamedTuple):
+class RowSubject(NamedTuple):
     """A question that has answers, or a predicate that has judgements."""
 
     digest: str
@@ -29,8 +29,8 @@ class Subject(NamedTuple):
 class Wish(NamedTuple):
     """What somebody wants an answer to, or makes one to."""
 
-    key: Key
-    question: Subject
+    key: RowKey
+    question: RowSubject
     ids: bytes
     lease: float
 
@@ -73,7 +73,7 @@ class HotStatements(Protocol):
         """Puts answers where there is none yet; how many. A question that has no row gets none."""
         ...
 
-    def read(self, connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
+    def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
         """The rows of these keys that are there."""
         ...
 

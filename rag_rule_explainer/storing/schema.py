@@ -21,10 +21,10 @@ from sqlalchemy import (
 from ..errors import StoreFailed
 from . import postgres_functions as functions
 
-Step: TypeAlias = Callable[[Connection], None]
+SchemaStep: TypeAlias = Callable[[Connection], None]
 """Takes the tables from one version to the next."""
 
-STEPS: tuple[Step, ...] = ()
+STEPS: tuple[SchemaStep, ...] = ()
 """From version 1 to 2, from 2 to 3, and so on; never changed once released."""
 
 _PREFIX = "rag_rules_"
@@ -86,7 +86,7 @@ judgements = Table(
 """``memo`` is a digest of the namespace, the predicate's name and its memo key."""
 
 
-def migrate(connection: Connection, shown: str, steps: Sequence[Step] = STEPS) -> None:
+def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
     """Makes the tables, or takes older ones to this version, in the transaction that is open.
 
     Raises StoreFailed where they are of a newer version, or a SQLite file is somebody else's.

@@ -9,8 +9,8 @@ from math import inf
 
 from ..errors import StoreFailed
 from .memory_claims import Grants
-from .requests import Put, Recall, Release, Remember, Stop, Take, Told, Wanted
-from .rows import Key, Wish
+from .requests import Put, Recall, Release, Remember, StopWriting, Take, TicketOutcome, WantedWork
+from .rows import RowKey, Wish
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _RENEWALS = 3
@@ -28,26 +28,26 @@ class Flight:
     due: float = 0.0  # until it was looked at for the first time
 
     @property
-    def key(self) -> Key:
+    def key(self) -> RowKey:
         """What it is to be the answer to."""
         return self.first.key
 
 
 @dataclass(slots=True)
-class Batch:
+class FlightBatch:
     """What one transaction has to do, and who is told something without it.
 
     ``openings``: questions, by digest, of which the keys of all rows are to be read.
     """
 
     puts: list[Put] = field(default_factory=list[Put])
-    released: list[Key] = field(default_factory=list[Key])
+    released: list[RowKey] = field(default_factory=list[RowKey])
     wanted: list[Flight] = field(default_factory=list[Flight])
     renewed: list[Flight] = field(default_factory=list[Flight])
     recalls: list[Recall] = field(default_factory=list[Recall])
     remembers: list[Remember] = field(default_factory=list[Remember])
     openings: set[str] = field(default_factory=set[str])
-    told: list[Told] = field(default_factory=list[Told])
+    told: list[TicketOutcome] = field(default_factory=list[TicketOutcome])
 
     @property
     def needs_database(self) -> bool:
@@ -70,10 +70,10 @@ class Landed:
     rows by question.
     """
 
-    standing: Mapping[Key, object] = field(default_factory=dict[Key, object])
-    taken: Mapping[Key, object] = field(default_factory=dict[Key, object])
+    standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
+    taken: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
     recalled: Mapping[str, object] = field(default_factory=dict[str, object])
-    opened: Mapping[str, list[Key]] = field(default_factory=dict[str, list[Key]])
+    opened: Mapping[str, list[RowKey]] = field(default_factory=dict[str, list[RowKey]])
 
 
 class Flights:
@@ -81,7 +81,7 @@ class Flights:
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
-        self._by_key: dict[Key, Flight] = {}
+        self._by_key: dict[RowKey, Flight] = {}
         self.alone = False
         """True while nobody else may have the database open."""
         self.due = inf
@@ -92,9 +92,9 @@ class Flights:
         """True iff nothing is being made."""
         return not self._by_key and not self._grants
 
-    def board(self, wanted: Iterable[Wanted], now: float) -> Batch:
+    def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
         """Sorts what is wanted: what needs the database, and what waits for a flight on its way."""
-        batch = Batch()
+        batch = FlightBatch()
         for each in wanted:
             match each:
                 case Put():
@@ -107,20 +107,20 @@ class Flights:
                     batch.remembers.append(each)
                 case Release():
                     self._release(each.key, batch)
-                case Stop():
+                case StopWriting():
                     self._stop(batch)
         if now >= self.due:
             self._look_around(batch, now)
         return batch
 
-    def landed(self, batch: Batch, found: Landed, now: float) -> list[Key]:
+    def landed(self, batch: FlightBatch, found: Landed, now: float) -> list[RowKey]:
         """Ends the flights whose answers are committed. The keys of claims that nobody waits for."""
         for put in batch.puts:
             key = put.wish.key
             row = found.standing.get(key)
             batch.told.append((put, row))
             self._end(key, (put.answer, put.latency) if row is None else row, batch)
-        unwanted: list[Key] = []
+        unwanted: list[RowKey] = []
         for flight in batch.wanted:
             if flight.key not in found.taken:
                 if not self._grant(flight, batch):
@@ -140,7 +140,7 @@ class Flights:
                 self._grants.open(question, [*keys, *self._by_key])
         return unwanted
 
-    def openings(self, batch: Batch) -> set[str]:
+    def openings(self, batch: FlightBatch) -> set[str]:
         """The questions, by digest, of which it is worth knowing the keys of all rows."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
@@ -159,7 +159,7 @@ class Flights:
             self._wake_at(flight, now + wish.lease / _RENEWALS)
             self._grants.end(wish.key)
 
-    def failed(self, batch: Batch, error: StoreFailed, now: float) -> None:
+    def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
         """Ends the flights of a transaction that came to nothing; everybody in it is told."""
         for put in batch.puts:
             batch.told.append((put, _again(error)))
@@ -170,7 +170,7 @@ class Flights:
             self._wake_at(flight, now + flight.first.lease / _RENEWALS)
         batch.told += [(ticket, _again(error)) for ticket in (*batch.recalls, *batch.remembers)]
 
-    def _take(self, take: Take, batch: Batch) -> None:
+    def _take(self, take: Take, batch: FlightBatch) -> None:
         wish = take.wish
         flight = self._by_key.get(wish.key)
         if flight is not None:
@@ -182,7 +182,7 @@ class Flights:
             flight = self._by_key[wish.key] = Flight(wish, [take])
             batch.wanted.append(flight)
 
-    def _release(self, key: Key, batch: Batch) -> None:
+    def _release(self, key: RowKey, batch: FlightBatch) -> None:
         flight = self._by_key.get(key)
         if flight is None:
             self._grants.end(key)
@@ -192,14 +192,14 @@ class Flights:
             if not self._grants.end(key):
                 batch.released.append(key)
 
-    def _stop(self, batch: Batch) -> None:
+    def _stop(self, batch: FlightBatch) -> None:
         for flight in list(self._by_key.values()):
             if flight not in batch.wanted:
                 if flight.held and not self._grants.end(flight.key):
                     batch.released.append(flight.key)
                 self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
-    def _grant(self, flight: Flight, batch: Batch) -> bool:
+    def _grant(self, flight: Flight, batch: FlightBatch) -> bool:
         """Gives the claim to who has waited longest; False where nobody waits any more."""
         flight.held = True
         while flight.waiting:
@@ -209,14 +209,14 @@ class Flights:
                 return True
         return False
 
-    def _end(self, key: Key, outcome: object, batch: Batch) -> None:
+    def _end(self, key: RowKey, outcome: object, batch: FlightBatch) -> None:
         self._grants.end(key)
         flight = self._by_key.pop(key, None)
         if flight is not None:
             batch.told += [(take, _again(outcome)) for take in flight.waiting]
             flight.waiting.clear()
 
-    def _look_around(self, batch: Batch, now: float) -> None:
+    def _look_around(self, batch: FlightBatch, now: float) -> None:
         self.due = inf
         for key, flight in list(self._by_key.items()):
             if flight.due > now:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection
 
-from .rows import AnswerRow, ClaimRow, Key
+from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 1
 """A commit takes no longer than Python takes for a few of those who were served by the one before."""
@@ -97,7 +97,7 @@ def _put_at_once(rows: int) -> str:
     )
 
 
-def read(connection: Connection, keys: Sequence[Key]) -> Sequence[Any]:
+def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
     """The rows of these keys that are there."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
 

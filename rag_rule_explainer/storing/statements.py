@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from .rows import ClaimRow, Key, Subject
+from .rows import ClaimRow, RowKey, RowSubject
 from .schema import answers, judgements, predicates
 
 _at_key = (answers.c.arrangement == bindparam("key")) & (answers.c.sample == bindparam("number"))
@@ -21,13 +21,13 @@ _TAKE_OVER = (
 )
 
 
-def register(connection: Connection, table: Table, subjects: Iterable[Subject]) -> None:
+def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
     """Makes sure that these questions or predicates have their rows."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
 
-def remember(connection: Connection, rows: Sequence[tuple[str, Subject, bytes]], now: float) -> None:
+def remember(connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float) -> None:
     """Inserts judgements by memo; the first one stands."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
@@ -40,12 +40,12 @@ def remember(connection: Connection, rows: Sequence[tuple[str, Subject, bytes]],
     connection.execute(_insert(connection, judgements).on_conflict_do_nothing(), values)
 
 
-def release(connection: Connection, keys: Sequence[Key], owner: str) -> None:
+def release(connection: Connection, keys: Sequence[RowKey], owner: str) -> None:
     """Deletes claims of this owner."""
     connection.execute(_RELEASE, [_bound(key, holder=owner) for key in sorted(keys)])
 
 
-def renew(connection: Connection, expiring: Sequence[tuple[Key, float]], owner: str) -> None:
+def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owner: str) -> None:
     """Puts off the time at which claims of this owner are dead."""
     connection.execute(
         _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
@@ -58,7 +58,7 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
 
 
-def keys(connection: Connection, prefix: str, most: int) -> list[Key]:
+def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
     """The keys of rows that begin with the prefix, but no more than ``most``."""
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # which no digit reaches
     found = connection.execute(
@@ -67,7 +67,7 @@ def keys(connection: Connection, prefix: str, most: int) -> list[Key]:
     return [(arrangement, sample) for arrangement, sample in found]
 
 
-def _bound(key: Key, **more: Any) -> dict[str, Any]:
+def _bound(key: RowKey, **more: Any) -> dict[str, Any]:
     return {"key": key[0], "number": key[1], **more}
 
 

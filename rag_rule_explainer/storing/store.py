@@ -60,9 +60,9 @@ class Store:
 
         Raises StoreFailed where the database cannot be used, MissingExtra where its driver is missing.
         """
-        from .opened import opened  # here, because describing a store loads no SQLAlchemy
+        from .opened import opened_store  # here, because describing a store loads no SQLAlchemy
 
-        return opened(self)
+        return opened_store(self)
 
     @property
     def named(self) -> str:

@@ -13,15 +13,15 @@ from .encoding import Corrupted, unpacked_number
 from .failures import corrupted
 from .memory_claims import MOST_READ
 from .requests import Put
-from .rows import ClaimRow, Key, Wish
+from .rows import ClaimRow, RowKey, Wish
 from .schema import questions
-from .single_flight import Batch, Landed
+from .single_flight import FlightBatch, Landed
 
 _FARTHEST = 2 * 86_400.0
 """Seconds; no lease that this package grants ends later than that, whatever the clocks say."""
 
 
-def perform(batch: Batch, connection: Connection, database: Database, owner: str) -> Landed:
+def perform(batch: FlightBatch, connection: Connection, database: Database, owner: str) -> Landed:
     """Does what the batch wants, and commits it.
 
     Safe to do twice, where it is not known whether it was committed.
@@ -46,7 +46,7 @@ def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database
 
 
 def _performed(
-    batch: Batch,
+    batch: FlightBatch,
     claims: Sequence[ClaimRow],
     connection: Connection,
     database: Database,
@@ -76,7 +76,7 @@ def _performed(
 
 def _put(
     puts: Sequence[Put], connection: Connection, database: Database, now: float
-) -> dict[Key, object]:
+) -> dict[RowKey, object]:
     if database.hot.put(connection, puts, now) == len(puts):
         return {}
     # Others were faster, or the questions were pruned.
@@ -98,7 +98,7 @@ def _claim(
     connection: Connection,
     database: Database,
     owner: str,
-) -> dict[Key, object]:
+) -> dict[RowKey, object]:
     if database.hot.claim(connection, rows, owner) == len(rows):
         return {}
     claims = {row.key: row for row in rows}
@@ -142,7 +142,7 @@ def _answer_of(row: Any, database: Database) -> object:
         return corrupted(database.shown, str(error))
 
 
-def _read(connection: Connection, database: Database, keys: Iterable[Key]) -> dict[Key, Any]:
+def _read(connection: Connection, database: Database, keys: Iterable[RowKey]) -> dict[RowKey, Any]:
     return {(row[0], row[1]): row for row in database.hot.read(connection, list(keys))}
 
 

@@ -19,18 +19,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from ..errors import StoreFailed
 from .claim_owner import new_owner, retire
 from .database import Database, Result, patiently
-from .failures import failed, is_broken, is_transient
+from .failures import failed, is_broken, may_pass
 from .memory_claims import Grants
-from .requests import Release, Stop, Ticket, Wanted, tell
+from .requests import Release, StopWriting, Ticket, WantedWork, tell
 from .rows import Wish
-from .single_flight import Batch, Flights, Landed
+from .single_flight import FlightBatch, Flights, Landed
 from .sole_writer import Stay
 from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
     # It was there before, so this may be no more than a restart.
-    return is_transient(error) or is_broken(error)
+    return may_pass(error) or is_broken(error)
 
 
 class Writer:
@@ -45,7 +45,7 @@ class Writer:
         self.commits = 0
         self.grants = Grants()
         # Unlike a lock, it may be put into by a destructor that runs in the midst of another put.
-        self._queue: SimpleQueue[Wanted] = SimpleQueue()
+        self._queue: SimpleQueue[WantedWork] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
         self._stay = Stay(self._presence, self._flights, self._claim)
@@ -60,9 +60,9 @@ class Writer:
         """True until it is stopped."""
         return not self._stopped
 
-    def submit(self, wanted: Wanted) -> None:
+    def submit(self, wanted: WantedWork) -> None:
         """Queues it; thread-safe, never blocks. Raises StoreFailed after the writer was stopped."""
-        if self._stopped and not isinstance(wanted, (Release, Stop)):
+        if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
         self._queue.put(wanted)
         if self._stopped:
@@ -70,7 +70,7 @@ class Writer:
 
     def stop(self, seconds: float = 5.0) -> None:
         """Does what is queued, closes the connection, and waits for that, but not for long."""
-        self._queue.put(Stop())
+        self._queue.put(StopWriting())
         self._thread.join(seconds)
         retire(self.owner)
 
@@ -102,7 +102,7 @@ class Writer:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
             tell((each, error) for each in late)
 
-    def _next(self) -> list[Wanted]:
+    def _next(self) -> list[WantedWork]:
         """What is queued; waits for something, or for the time at which there may be something to do."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
@@ -115,7 +115,7 @@ class Writer:
             self._served = len(wanted)
         except Empty:
             return []
-        self._stopped = any(isinstance(each, Stop) for each in wanted)
+        self._stopped = any(isinstance(each, StopWriting) for each in wanted)
         return wanted
 
     def _look(self) -> None:
@@ -125,7 +125,7 @@ class Writer:
             with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)
 
-    def _serve(self, wanted: list[Wanted]) -> None:
+    def _serve(self, wanted: list[WantedWork]) -> None:
         batch = self._flights.board(wanted, time.monotonic())
         unwanted = []
         if batch.needs_database:
@@ -142,7 +142,7 @@ class Writer:
         for key in (*unwanted, *tell(batch.told)):
             self._queue.put(Release(key))
 
-    def _transaction(self, batch: Batch) -> Landed:
+    def _transaction(self, batch: FlightBatch) -> Landed:
         self._stay.begin()
         batch.openings = self._flights.openings(batch)
         return self._committed(partial(perform, batch))

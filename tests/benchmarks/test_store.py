@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from rag_rule_explainer import Answer, Store
 from rag_rule_explainer.storing.address import Address
-from rag_rule_explainer.storing.answers import Claim
+from rag_rule_explainer.storing.answers import AnswerClaim
 from rag_rule_explainer.storing.database import Database
 from rag_rule_explainer.storing.opened import close_all
 from tests.benchmarks.ratios import show
@@ -52,7 +52,7 @@ def probed(store: Store, run: int, concurrency: int) -> tuple[float, int]:
     async def worker(numbers: Sequence[int]) -> None:
         for number in numbers:
             claim = await answers.take(keys[number], IDS)
-            assert isinstance(claim, Claim)
+            assert isinstance(claim, AnswerClaim)
             await claim.put(ANSWER, 1.25)
 
     async def workers() -> float:

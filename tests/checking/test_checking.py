@@ -32,7 +32,7 @@ from rag_rule_explainer import (
     mentions_source,
     same_answer,
 )
-from rag_rule_explainer.checking.trial import INTERRUPTED, Trial
+from rag_rule_explainer.checking.trial import INTERRUPTED, JudgeTrial
 from rag_rule_explainer.predicates import ConsistentWith
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OfflineJudge
@@ -301,14 +301,14 @@ class TestStopping:
         assert f"stopped: {check.stop_reason}" in str(check).splitlines()
 
     def test_an_interrupt_keeps_what_was_judged(self) -> None:
-        trials: list[Trial] = []
+        trials: list[JudgeTrial] = []
 
         def judge(request: JudgeRequest) -> dict[str, bool]:
             trials[0].interrupt()
             return dict.fromkeys(request.ids, True)
 
         async def run() -> list[Judgement]:
-            trials.append(Trial(Settings(concurrency=1)))
+            trials.append(JudgeTrial(Settings(concurrency=1)))
             predicate = judged("is good", judge)
             given = [(predicate, LabelledCase(f"question {n}", "a", True).case) for n in range(5)]
             return [item.judgement for item in await trials[0].judged(given)]

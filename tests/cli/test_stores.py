@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import Answer, Judgement, Store, Verdict
-from rag_rule_explainer.storing.answers import Claim
+from rag_rule_explainer.storing.answers import AnswerClaim
 from rag_rule_explainer.storing.opened import close_all
 from tests.cli.runs import RagRules, assert_refused
 
@@ -24,7 +24,7 @@ def stored(tmp_path: Path) -> Iterator[Path]:
             live = Store(str(tmp_path / "store.db"), namespace).open()
             for sample in range(samples):
                 claim = await live.answers("Why?").take(("a", "b"), ("a", "b"), sample)
-                assert isinstance(claim, Claim)
+                assert isinstance(claim, AnswerClaim)
                 await claim.put(Answer("because\ud800\x1b[31m"), 0.5)
         await (
             Store(str(tmp_path / "store.db"), "bot-1")

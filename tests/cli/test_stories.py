@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 import pytest
 
 from rag_rule_explainer.cli.stories import LONG_COVID, REHABILITATION, STORIES, Document, Story
-from rag_rule_explainer.testing.reader import NO_ANSWER, read
+from rag_rule_explainer.testing.reader import NO_ANSWER, read_answer
 
 Rules = set[frozenset[str]]
 BothKinds = tuple[Rules, Rules]
@@ -126,7 +126,7 @@ def colon(document: Document) -> str:
 
 
 def answer(story: Story, documents: Sequence[Document], shown: Shown = titled) -> str:
-    return read(story.question, [shown(each) for each in documents])
+    return read_answer(story.question, [shown(each) for each in documents])
 
 
 def subsets(ids: frozenset[str]) -> list[frozenset[str]]:

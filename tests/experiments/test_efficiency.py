@@ -16,14 +16,14 @@ from rag_rule_explainer.experiments.efficiency import (
     measure_efficiency,
 )
 from rag_rule_explainer.experiments.models import Examined
-from rag_rule_explainer.experiments.subsets import Asking
-from rag_rule_explainer.experiments.walking import MinerName
+from rag_rule_explainer.experiments.subsets import SubsetAsking
+from rag_rule_explainer.experiments.walking import WalkedMiner
 from rag_rule_explainer.probing.limiter import Limiter
 from rag_rule_explainer.storing.opened import close_all
 from tests.experiments.records import example
 
 Says = Callable[[frozenset[str]], str]
-RETENTION, OMISSION, DUAL = MinerName.MONO_RETENTION, MinerName.MONO_OMISSION, MinerName.DUAL
+RETENTION, OMISSION, DUAL = WalkedMiner.MONO_RETENTION, WalkedMiner.MONO_OMISSION, WalkedMiner.DUAL
 
 
 @pytest.fixture(autouse=True)
@@ -37,20 +37,20 @@ def pair(ids: frozenset[str]) -> str:
     return "Lima" if {"D9", "D10"} <= ids else "N/A"
 
 
-def asking(says: Says, **settings: object) -> Asking:
+def asking(says: Says, **settings: object) -> SubsetAsking:
     async def replay(_: str, sources: Sequence[Source]) -> str:
         return says(frozenset(source.id for source in sources))
 
     given = Settings(retries=0)
-    return Asking(Examined("a model", "tests", replay), replace(given, **settings), Limiter(4))  # pyright: ignore[reportArgumentType] -- of settings
+    return SubsetAsking(Examined("a model", "tests", replay), replace(given, **settings), Limiter(4))  # pyright: ignore[reportArgumentType] -- of settings
 
 
 def perfectly(count: int, plan: EfficiencyPlan) -> EfficiencyOutcome:
-    who = Asking(synthetic.perfect_model(), Settings(), Limiter(8), synthetic.PerfectJudge())
+    who = SubsetAsking(synthetic.perfect_model(), Settings(), Limiter(8), synthetic.PerfectJudge())
     return measure_efficiency(list(synthetic.examples(count, 0)), who, plan)
 
 
-def nodes_of(rows: Sequence[EfficiencyRow], miner: MinerName) -> list[list[int]]:
+def nodes_of(rows: Sequence[EfficiencyRow], miner: WalkedMiner) -> list[list[int]]:
     """By question, of each size."""
     own = [row for row in rows if (row.miner, row.kind) == (miner.family, miner.kind)]
     questions = dict.fromkeys(row.question_id for row in own)
@@ -80,7 +80,7 @@ class TestSynthetic:
 
     def test_without_the_exhaustive_miner_the_same_is_counted(self) -> None:
         plan = EfficiencyPlan("synthetic", timed=False)
-        wanted = tuple(miner for miner in MinerName if miner is not MinerName.EXHAUSTIVE)
+        wanted = tuple(miner for miner in WalkedMiner if miner is not WalkedMiner.EXHAUSTIVE)
         rows = perfectly(1, replace(plan, miners=wanted)).rows
         assert rows == [row for row in perfectly(1, plan).rows if row.miner != "exhaustive"]
 

@@ -16,7 +16,7 @@ from rag_rule_explainer.experiments.efficiency import (
 from rag_rule_explainer.experiments.examples import drawn
 from rag_rule_explainer.experiments.models import offline_reader
 from rag_rule_explainer.experiments.published import examples_in
-from rag_rule_explainer.experiments.subsets import Asking
+from rag_rule_explainer.experiments.subsets import SubsetAsking
 from rag_rule_explainer.experiments.tables import write_csv
 from rag_rule_explainer.probing.limiter import Limiter
 from rag_rule_explainer.storing.opened import close_all
@@ -63,7 +63,7 @@ def test_fifty_questions_from_a_cold_store(real_data: Path, tmp_path: Path) -> N
     examples = drawn(examples_in(real_data / "hotpotqa_train.jsonl"), 50, 0).examples
     model = offline_reader()
     settings = Settings(store=Store(str(tmp_path / "s.sqlite"), model.namespace), concurrency=8)
-    asking, plan = Asking(model, settings, Limiter(8)), EfficiencyPlan("hotpotqa")
+    asking, plan = SubsetAsking(model, settings, Limiter(8)), EfficiencyPlan("hotpotqa")
     first = measure_efficiency(examples, asking, plan)
     assert (first.done, first.failures) == (50, [])
     assert (first.calls, first.stored) == (50 * 1023, 0)
@@ -80,7 +80,7 @@ def test_fifty_questions_from_a_cold_store(real_data: Path, tmp_path: Path) -> N
 
 def test_a_few_questions_of_few_sources(real_data: Path, tmp_path: Path) -> None:
     examples = drawn(examples_in(real_data / "hotpotqa_train.jsonl"), 8, 0).examples
-    asking = Asking(offline_reader(), Settings(), Limiter(8))
+    asking = SubsetAsking(offline_reader(), Settings(), Limiter(8))
     outcome = measure_efficiency(examples, asking, EfficiencyPlan("hotpotqa", sizes=(1, 2, 3, 4, 5)))
     assert outcome.calls == 8 * 31
     check_shapes(outcome.rows, outcome.deviations)

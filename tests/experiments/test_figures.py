@@ -9,7 +9,7 @@ import pytest
 from rag_rule_explainer.experiments.charts import draw_efficiency
 from rag_rule_explainer.experiments.efficiency import EfficiencyPlan, EfficiencyRow, measure_efficiency
 from rag_rule_explainer.experiments.figures import GREY, Curve, draw_curves, dress, new_figure, save
-from rag_rule_explainer.experiments.walking import MinerName
+from rag_rule_explainer.experiments.walking import WalkedMiner
 from tests.experiments.records import example
 from tests.experiments.test_efficiency import asking, pair
 
@@ -22,8 +22,8 @@ def size_of(path: Path) -> tuple[int, int]:
     return struct.unpack(">II", content[16:24])
 
 
-def rows(*miners: MinerName) -> list[EfficiencyRow]:
-    plan = EfficiencyPlan("s", sizes=(1, 2, 3), miners=miners or tuple(MinerName))
+def rows(*miners: WalkedMiner) -> list[EfficiencyRow]:
+    plan = EfficiencyPlan("s", sizes=(1, 2, 3), miners=miners or tuple(WalkedMiner))
     return measure_efficiency([example("a"), example("b")], asking(pair), plan).rows
 
 
@@ -61,7 +61,7 @@ def test_each_figure_shows_its_own_column(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
-    found = rows(MinerName.MONO_RETENTION)
+    found = rows(WalkedMiner.MONO_RETENTION)
     drawn = [path.stem for path in draw_efficiency(found, "s", tmp_path)]
     assert drawn == ["explored", "predictions", "rules", "seconds"]
     assert list(draw_efficiency([], "s", tmp_path)) == []

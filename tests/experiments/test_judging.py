@@ -20,7 +20,7 @@ from rag_rule_explainer.experiments.judging import (
     drawn_in,
     figures,
     judged_answers,
-    judgements_in,
+    judged_answers_in,
     write_draw,
 )
 from rag_rule_explainer.experiments.models import offline_reader
@@ -164,12 +164,12 @@ def test_labels_of_something_else_are_refused() -> None:
 def test_a_file_that_is_none(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / JUDGEMENTS).write_bytes(content)
     with pytest.raises(InvalidInput, match=said):
-        judgements_in([tmp_path])
+        judged_answers_in([tmp_path])
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"there is no .*; give the judgements.jsonl"):
-        judgements_in([tmp_path])
+        judged_answers_in([tmp_path])
     with pytest.raises(InvalidInput, match=f"there is no .*; give the folder as --out .* {DRAWN} is"):
         drawn_in(tmp_path)
 
@@ -178,7 +178,7 @@ def test_hostile_texts_come_back_as_they_were(tmp_path: Path) -> None:
     texts = ["\x1b[2J", "\ud800", "a\u2028b\nc", '"},{"verdict":"holds"', "\u202e"]
     lines = [judged(text, Verdict.HOLDS) for text in texts]
     write_jsonl(tmp_path / JUDGEMENTS, (each.model_dump(mode="json") for each in lines))
-    assert judgements_in([tmp_path]) == lines
+    assert judged_answers_in([tmp_path]) == lines
     drawn = draw(lines, 10, 0)
     write_draw(drawn, tmp_path)
     assert {each.answer for each in drawn_in(tmp_path)} == set(texts)

@@ -5,7 +5,14 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.experiments.measures import GROUPS, MEANINGS, NAMES, Held, counted, held
+from rag_rule_explainer.experiments.measures import (
+    GROUPS,
+    MEANINGS,
+    NAMES,
+    HeldVerdicts,
+    counted_by_measure,
+    held,
+)
 from rag_rule_explainer.experiments.scoring import expected, mined
 from rag_rule_explainer.lattice import Lattice
 from rag_rule_explainer.rules import RuleKind
@@ -27,41 +34,54 @@ def test_those_hold_that_the_miners_find(seed: int, needed: int) -> None:
     for kind in RuleKind:
         wanted = expected(kind, FIVE, necessary)
         of_all = held(kind, FIVE, necessary, dict(enumerate(verdicts)))
-        assert of_all == Held(len(wanted), len(wanted & found[kind]), 0)
+        assert of_all == HeldVerdicts(len(wanted), len(wanted & found[kind]), 0)
         # What is not asked about breaks nothing.
         some = {mask: verdict for mask, verdict in enumerate(verdicts) if draw.random() < 0.5}
         of_some = held(kind, FIVE, necessary, some)
         assert of_some.hold + of_some.unasked >= of_all.hold
-        assert held(kind, FIVE, necessary, {}) == Held(len(wanted), 0, 0, len(wanted))
+        assert held(kind, FIVE, necessary, {}) == HeldVerdicts(len(wanted), 0, 0, len(wanted))
 
 
 def test_a_subset_without_a_verdict_leaves_open_what_nothing_else_breaks() -> None:
     verdicts = {mask: Verdict.of(mask & PAIR == PAIR) for mask in FIVE.masks()}
-    assert held(RETENTION, FIVE, PAIR, verdicts) == Held(8, 8, 0)
-    assert held(OMISSION, FIVE, PAIR, verdicts) == Held(24, 24, 0)
+    assert held(RETENTION, FIVE, PAIR, verdicts) == HeldVerdicts(8, 8, 0)
+    assert held(OMISSION, FIVE, PAIR, verdicts) == HeldVerdicts(24, 24, 0)
     verdicts[FIVE.full] = Verdict.UNKNOWN
-    assert held(RETENTION, FIVE, PAIR, verdicts) == Held(8, 0, 8)
+    assert held(RETENTION, FIVE, PAIR, verdicts) == HeldVerdicts(8, 0, 8)
     verdicts[PAIR] = Verdict.BREAKS
     # Only the rule of the pair alone speaks about the pair alone.
-    assert held(RETENTION, FIVE, PAIR, verdicts) == Held(8, 0, 7)
-    assert held(OMISSION, FIVE, PAIR, verdicts) == Held(24, 24, 0)
+    assert held(RETENTION, FIVE, PAIR, verdicts) == HeldVerdicts(8, 0, 7)
+    assert held(OMISSION, FIVE, PAIR, verdicts) == HeldVerdicts(24, 24, 0)
     verdicts[0] = Verdict.HOLDS
     # All omission rules speak about no sources at all.
-    assert held(OMISSION, FIVE, PAIR, verdicts) == Held(24, 0, 0)
+    assert held(OMISSION, FIVE, PAIR, verdicts) == HeldVerdicts(24, 0, 0)
 
 
 def test_a_question_is_decided_by_what_breaks() -> None:
-    assert counted([], Held(8, 8, 0), Held(24, 24, 0))["all-rules-hold"] == (1, 1)
-    assert counted([], Held(8, 7, 0), Held(24, 24, 0))["all-rules-hold"] == (0, 1)
-    assert counted([], Held(8, 5, 2), Held(24, 24, 0))["all-rules-hold"] == (0, 1)
-    undecided = counted([], Held(8, 6, 2), Held(24, 24, 0))
+    assert counted_by_measure([], HeldVerdicts(8, 8, 0), HeldVerdicts(24, 24, 0))["all-rules-hold"] == (
+        1,
+        1,
+    )
+    assert counted_by_measure([], HeldVerdicts(8, 7, 0), HeldVerdicts(24, 24, 0))["all-rules-hold"] == (
+        0,
+        1,
+    )
+    assert counted_by_measure([], HeldVerdicts(8, 5, 2), HeldVerdicts(24, 24, 0))["all-rules-hold"] == (
+        0,
+        1,
+    )
+    undecided = counted_by_measure([], HeldVerdicts(8, 6, 2), HeldVerdicts(24, 24, 0))
     assert (undecided["all-rules-hold"], undecided["all-omission-hold"]) == ((0, 0), (1, 1))
     assert undecided["retention-rules-hold"] == (6, 6)
-    some = counted([], Held(8, 5, 0, 3), Held(24, 0, 0, 24))
+    some = counted_by_measure([], HeldVerdicts(8, 5, 0, 3), HeldVerdicts(24, 0, 0, 24))
     assert (some["retention-rules-hold"], some["omission-rules-hold"]) == ((5, 5), (0, 0))
     assert (some["all-rules-hold"], some["all-omission-hold"]) == ((1, 1), (0, 0))
 
 
 def test_every_measure_has_a_group_and_a_meaning() -> None:
-    assert NAMES.keys() == MEANINGS.keys() == counted([], Held(1, 1, 0), Held(1, 1, 0)).keys()
+    assert (
+        NAMES.keys()
+        == MEANINGS.keys()
+        == counted_by_measure([], HeldVerdicts(1, 1, 0), HeldVerdicts(1, 1, 0)).keys()
+    )
     assert set(NAMES.values()) == set(GROUPS)

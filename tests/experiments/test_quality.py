@@ -8,18 +8,18 @@ import pytest
 from rag_rule_explainer import Answer, BaselineFailed, Settings, Source, Store
 from rag_rule_explainer.experiments.models import Examined, offline_reader
 from rag_rule_explainer.experiments.published import examples_in
-from rag_rule_explainer.experiments.quality import Shown, measure_quality, quality_rows
+from rag_rule_explainer.experiments.quality import ShownSources, measure_quality, quality_rows
 from rag_rule_explainer.storing.opened import close_all
 from tests.experiments.records import example
 
 
 def test_what_is_shown() -> None:
     given = example(sources=4)
-    ids = {shown: [source.id for source in shown.of(given)] for shown in Shown}
+    ids = {shown: [source.id for source in shown.of(given)] for shown in ShownSources}
     assert ids == {
-        Shown.ALL: ["D1", "D2", "D3", "D4"],
-        Shown.NECESSARY: ["D3", "D4"],
-        Shown.OTHERS: ["D1", "D2"],
+        ShownSources.ALL: ["D1", "D2", "D3", "D4"],
+        ShownSources.NECESSARY: ["D3", "D4"],
+        ShownSources.OTHERS: ["D1", "D2"],
     }
 
 

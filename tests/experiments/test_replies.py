@@ -4,7 +4,7 @@ import pytest
 
 from rag_rule_explainer import Answer, Source
 from rag_rule_explainer.experiments.examples import Example
-from rag_rule_explainer.experiments.replies import Kind, Reply, TruthIn, has_truth, reply
+from rag_rule_explainer.experiments.replies import LabelledReply, ReplyKind, TruthIn, has_truth, reply
 from rag_rule_explainer.verdicts import Verdict
 
 SOURCES = (
@@ -17,7 +17,9 @@ EXAMPLE = Example("q", "Where was the founder born?", "Lima", SOURCES, ("D1", "D
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
 
 
-def of(text: str, verdict: Verdict = BREAKS, kept: tuple[int, ...] = (1, 2), **more: bool | str) -> Reply:
+def of(
+    text: str, verdict: Verdict = BREAKS, kept: tuple[int, ...] = (1, 2), **more: bool | str
+) -> LabelledReply:
     shown = [SOURCES[place - 1] for place in kept]
     answer = Answer(text, finish_reason=str(more.get("finish", "stop")))
     return reply(EXAMPLE, shown, answer, verdict, judged=bool(more.get("judged")), besides=2)
@@ -26,23 +28,23 @@ def of(text: str, verdict: Verdict = BREAKS, kept: tuple[int, ...] = (1, 2), **m
 @pytest.mark.parametrize(
     ("text", "verdict", "judged", "kind"),
     [
-        ("Lima", HOLDS, False, Kind.RIGHT),
+        ("Lima", HOLDS, False, ReplyKind.RIGHT),
         # Whatever it looks like, what is consistent with the truth is right.
-        ("I don't know", HOLDS, True, Kind.RIGHT),
-        ("N/A", BREAKS, False, Kind.ABSTAINS),
-        ("n/a.", UNKNOWN, True, Kind.ABSTAINS),
-        ("N/A (the sources do not say)", BREAKS, False, Kind.ABSTAINS),
-        ("The answer cannot be inferred from the sources.", BREAKS, True, Kind.ABSTAINS),
-        ("N/Affirmative", BREAKS, False, Kind.WRONG),
-        ("N/A, but perhaps Lima", BREAKS, False, Kind.UNSETTLED),
-        ("He was born in Lima.", BREAKS, False, Kind.UNSETTLED),
-        ("Not in Lima", BREAKS, True, Kind.WRONG),
-        ("Somewhere", UNKNOWN, True, Kind.UNSETTLED),
-        ("Quito", BREAKS, False, Kind.WRONG),
-        ("Limassol", BREAKS, False, Kind.WRONG),
+        ("I don't know", HOLDS, True, ReplyKind.RIGHT),
+        ("N/A", BREAKS, False, ReplyKind.ABSTAINS),
+        ("n/a.", UNKNOWN, True, ReplyKind.ABSTAINS),
+        ("N/A (the sources do not say)", BREAKS, False, ReplyKind.ABSTAINS),
+        ("The answer cannot be inferred from the sources.", BREAKS, True, ReplyKind.ABSTAINS),
+        ("N/Affirmative", BREAKS, False, ReplyKind.WRONG),
+        ("N/A, but perhaps Lima", BREAKS, False, ReplyKind.UNSETTLED),
+        ("He was born in Lima.", BREAKS, False, ReplyKind.UNSETTLED),
+        ("Not in Lima", BREAKS, True, ReplyKind.WRONG),
+        ("Somewhere", UNKNOWN, True, ReplyKind.UNSETTLED),
+        ("Quito", BREAKS, False, ReplyKind.WRONG),
+        ("Limassol", BREAKS, False, ReplyKind.WRONG),
     ],
 )
-def test_what_it_is(text: str, verdict: Verdict, judged: bool, kind: Kind) -> None:
+def test_what_it_is(text: str, verdict: Verdict, judged: bool, kind: ReplyKind) -> None:
     assert of(text, verdict, judged=judged).kind is kind
 
 

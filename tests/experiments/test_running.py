@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import anyio
 import pytest
 
-from rag_rule_explainer.experiments.outcome import Outcome
+from rag_rule_explainer.experiments.outcome import ExperimentOutcome
 from rag_rule_explainer.experiments.running import Check, one_by_one, several_at_once
 
 
@@ -23,7 +23,7 @@ def swallowing() -> Iterator[None]:
 
 @pytest.mark.usefixtures("swallowing")
 def test_what_an_explanation_made_of_ctrl_c_ends_it_between_jobs_all_the_same() -> None:
-    outcome, done, told = Outcome(), list[int](), list[tuple[int, int]]()
+    outcome, done, told = ExperimentOutcome(), list[int](), list[tuple[int, int]]()
 
     def do(job: int, check: Check) -> None:
         if job == 2:
@@ -34,9 +34,11 @@ def test_what_an_explanation_made_of_ctrl_c_ends_it_between_jobs_all_the_same() 
     assert not one_by_one(range(4), do, outcome, lambda number, of: told.append((number, of)))
     assert (outcome.interrupted, outcome.done, done, told) == (True, 2, [0, 1], [(1, 4), (2, 4)])
     done.clear()
-    assert not one_by_one(range(4), lambda job, _: do(job, lambda: None), again := Outcome(), None)
+    assert not one_by_one(
+        range(4), lambda job, _: do(job, lambda: None), again := ExperimentOutcome(), None
+    )
     assert (again.interrupted, again.done, done) == (True, 2, [0, 1, 2])
-    assert one_by_one((0, 1), do, whole := Outcome(), None)
+    assert one_by_one((0, 1), do, whole := ExperimentOutcome(), None)
     assert (whole.interrupted, whole.done) == (False, 2)
 
 

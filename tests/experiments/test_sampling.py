@@ -16,7 +16,7 @@ from rag_rule_explainer.experiments.robustness import (
     RobustnessPlan,
     measure_robustness,
 )
-from rag_rule_explainer.experiments.running import Told
+from rag_rule_explainer.experiments.running import ToldCount
 from rag_rule_explainer.predicates import Judge, JudgeRequest
 from rag_rule_explainer.probing.limits import Limits
 from rag_rule_explainer.rules import RuleKind
@@ -59,7 +59,7 @@ def measured(
     samples: int = 2,
     settings: Settings = FAST,
     judge: Judge | None = None,
-    told: Told | None = None,
+    told: ToldCount | None = None,
 ) -> RobustnessOutcome:
     plan = RobustnessPlan(samples=samples)
     return measure_robustness([question()], [model.examined()], plan, settings, judge, told)

@@ -38,12 +38,14 @@ from rag_rule_explainer import (
     same_answer,
 )
 from rag_rule_explainer.predicates import AllOf, Predicate, remembered_name
-from rag_rule_explainer.predicates.judge.jury import Asked, jury_of
+from rag_rule_explainer.predicates.judge.jury import JudgeQuestion, jury_of
 from rag_rule_explainer.predicates.judge.protocol import Matter
 from rag_rule_explainer.probing.budget import Budget
 from rag_rule_explainer.probing.judge_barrier import together
-from rag_rule_explainer.probing.judge_requests import MALFORMED, JudgeBatcher
+from rag_rule_explainer.probing.judge_batcher import JudgeBatcher
+from rag_rule_explainer.probing.judge_requests import MALFORMED, JudgeRequests
 from rag_rule_explainer.probing.limits import LimitReached
+from rag_rule_explainer.probing.pausing import Stopper
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 from rag_rule_explainer.testing.judges import reply_to
@@ -507,36 +509,37 @@ class TestLoops:
     @pytest.mark.waits
     async def test_what_waits_for_a_slot_goes_together(self) -> None:
         judge, sizes = says(lambda request: (time.sleep(0.02), good(request))[1])
-        batcher = JudgeBatcher(Limiter(1), Budget(Limits()), QUICK, asyncio.sleep, str)
-        batcher.open()
+        budget = Budget(Limits())
+        batcher = JudgeBatcher(JudgeRequests(Limiter(1), budget, QUICK, Stopper(budget)))
         jury, matter = jury_of(judge, None, 1, 4), Matter("The answer is good", "?")
-        asked = [Asked(jury, matter, f"good {n}", None, n) for n in range(10)]
+        asked = [JudgeQuestion(jury, matter, f"good {n}", None, n) for n in range(10)]
         judgements = await asyncio.gather(*map(batcher.judgement, asked))
         assert {judgement.verdict for judgement in judgements} == {Verdict.HOLDS}
         # Nobody waited for the first one, and nobody for a full batch at the end.
         assert sizes == [1, 4, 4, 1]
 
     async def test_a_stop_leaves_the_rest_of_a_backlog(self) -> None:
-        reason: list[str] = []
+        budget = Budget(Limits())
+        stopper = Stopper(budget)
 
         def stopping(request: JudgeRequest) -> str:
-            reason.append("interrupted")
+            stopper.stop("interrupted")
             return good(request)
 
         judge, sizes = says(stopping)
-        batcher = JudgeBatcher(
-            Limiter(1), Budget(Limits()), QUICK, asyncio.sleep, lambda: reason[0] if reason else ""
-        )
-        batcher.open()
+        batcher = JudgeBatcher(JudgeRequests(Limiter(1), budget, QUICK, stopper))
         jury, matter = jury_of(judge, None, 1, 1), Matter("The answer is good", "?")
         with pytest.raises(LimitReached, match="interrupted"):
             await together(
-                (partial(batcher.judgement, Asked(jury, matter, f"good {n}", None, n)) for n in range(9)),
+                (
+                    partial(batcher.judgement, JudgeQuestion(jury, matter, f"good {n}", None, n))
+                    for n in range(9)
+                ),
                 needed=False,
             )
         assert sizes == [1]
         # What a probe in flight needs is still asked for.
-        judgement = await batcher.judgement(Asked(jury, matter, "good", None, "good"))
+        judgement = await batcher.judgement(JudgeQuestion(jury, matter, "good", None, "good"))
         assert judgement.verdict is Verdict.HOLDS
 
 

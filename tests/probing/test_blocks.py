@@ -17,12 +17,15 @@ from rag_rule_explainer.predicates import (
     judged,
     same_answer,
 )
-from rag_rule_explainer.predicates.judge.jury import current_batcher
+from rag_rule_explainer.probing.answer_cache import AnswerCache
 from rag_rule_explainer.probing.budget import Budget
-from rag_rule_explainer.probing.judge_requests import JudgeBatcher
+from rag_rule_explainer.probing.judge_batcher import JudgeBatcher
+from rag_rule_explainer.probing.judge_requests import JudgeRequests
 from rag_rule_explainer.probing.judging import judgings
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.probing.prober import Ballot, Prober
+from rag_rule_explainer.probing.replayer import Replayer
+from rag_rule_explainer.probing.sampler import Sampler
 from rag_rule_explainer.probing.vote_rules import Count, Majority, Sequential
 from rag_rule_explainer.probing.voting import Voting
 from rag_rule_explainer.sources import Arrangement
@@ -52,26 +55,20 @@ class Room:
         self.said = iter(answers)
         self.drawn = 0
         limiter, self.budget = Limiter(8), Budget(Limits(**budget))
-        self.prober = Prober("?", self._answer, limiter=limiter, budget=self.budget, retries=Retries(0))
-        self.prober.baseline = Answer("the truth")
-        self.batcher = JudgeBatcher(limiter, self.budget, Retries(0), self.prober.pause, self._stopped)
+        self.replayer = Replayer("?", self._answer, limiter, self.budget, Retries(0))
+        cache = AnswerCache(self.budget, remember=True)
+        self.prober = Prober(Sampler(self.replayer, cache), Answer("the truth"))
+        self.requests = JudgeRequests(limiter, self.budget, Retries(0), self.replayer.stopper)
         self.voting = Voting(self.prober, noise)
         (self.judging,) = judgings([predicate])
-
-    def _stopped(self) -> str:
-        return self.prober.stop_reason
 
     async def _answer(self, _question: str, _sources: Sequence[Source]) -> str:
         self.drawn += 1
         return next(self.said)
 
     async def ballot(self) -> Ballot:
-        self.batcher.open()
-        before = current_batcher.set(self.batcher)
-        try:
+        with JudgeBatcher(self.requests).at_work():
             ballot = (await self.voting.poll(HERE, self.judging)).ballot
-        finally:
-            current_batcher.reset(before)
         assert ballot is not None
         return ballot
 
@@ -268,10 +265,10 @@ async def test_a_stop_leaves_no_block_without_its_judgement() -> None:
     async def stopping(question: str, sources: Sequence[Source]) -> str:
         said = await answer(question, sources)
         if room.drawn == 3:
-            room.prober.stop("interrupted")
+            room.replayer.stopper.stop("interrupted")
         return said
 
-    room.prober._ask = stopping  # pyright: ignore[reportPrivateUsage]
+    room.replayer._ask = stopping  # pyright: ignore[reportPrivateUsage]
     assert (await room.ballot()).outcome.verdict is HOLDS
     assert [len(each) for each in judge.shown] == [3]
 
@@ -295,14 +292,10 @@ async def test_who_waits_for_another_votes_judgement_does_not_hold_up_the_rest()
         [room.prober.case(HERE, Answer(text)) for text in texts]
         for texts in (("one", "two"), ("two", "three"))
     ]
-    room.batcher.open()
-    before = current_batcher.set(room.batcher)
-    try:
+    with JudgeBatcher(room.requests).at_work():
         first = asyncio.create_task(room.judging.judge_all(cases[0]))
         await first_asked.wait()
         judgements = await asyncio.wait_for(room.judging.judge_all(cases[1]), 60)
-    finally:
-        current_batcher.reset(before)
     assert {each.verdict for each in [*judgements, *await first]} == {HOLDS}
     assert shown == [{"one", "two"}, {"three"}]
 

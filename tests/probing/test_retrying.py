@@ -211,7 +211,7 @@ def interrupted_after(
     seconds: float, asked: Explainer, loop: clock.VirtualLoop | None = None
 ) -> Explanation:
     """As Ctrl-C does it."""
-    session = asked._session("?", SOURCES, None, None, (), None, None)  # pyright: ignore[reportPrivateUsage]
+    session = asked._session("?", SOURCES, None, {})  # pyright: ignore[reportPrivateUsage]
 
     async def main() -> Explanation:
         asyncio.get_running_loop().call_later(seconds, session.interrupt)

@@ -6,18 +6,18 @@ from types import SimpleNamespace
 import pytest
 
 from rag_rule_explainer import InvalidInput, Settings
+from rag_rule_explainer.probing.finish_reasons import reason_in
 from rag_rule_explainer.probing.wholeness import (
     ANY,
     CALLS,
     CUT_OFF,
-    EMPTY,
+    EMPTY_REPLY,
     HALF,
     Ending,
     Said,
     answer_fault,
     ending_of,
     fault_of,
-    reason_in,
 )
 
 
@@ -158,7 +158,7 @@ def test_of_a_reply_only_what_it_has_is_looked_at() -> None:
 
 def test_what_is_wrong_with_a_reply_is_said_with_its_reason() -> None:
     assert fault_of(Said("bad", "stop")) == fault_of(Said("bad")) == ""
-    assert fault_of(Said(" ", "stop")) == EMPTY
+    assert fault_of(Said(" ", "stop")) == EMPTY_REPLY
     assert fault_of(Said("bad", reports=True)) == HALF
     assert fault_of(Said("bad", "length")) == CUT_OFF
     assert "content filter (finish reason 'SAFETY')" in fault_of(Said("bad", "SAFETY"))
@@ -185,7 +185,7 @@ def test_reasons_are_accepted_by_name() -> None:
     assert fault_of(Said("bad", "shaky"), ("wobbly",))
     assert fault_of(Said("bad", "shaky"), (ANY,)) == ""
     assert fault_of(Said("bad", "SAFETY"), ("length", ANY))
-    assert fault_of(Said("", "length"), ("length",)) == EMPTY
+    assert fault_of(Said("", "length"), ("length",)) == EMPTY_REPLY
 
 
 def test_an_answer_that_says_why_it_ended_is_taken_at_its_word() -> None:

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput, ProgressBar
-from rag_rule_explainer.progress.notebook import SECONDS, as_html, in_notebook
+from rag_rule_explainer.progress.notebook import NOTEBOOK_SECONDS, as_html, in_notebook
 from rag_rule_explainer.progress.wording import Row
 from tests.progress.reports import HALF_WAY, told
 
@@ -190,7 +190,7 @@ def test_an_executed_notebook() -> None:
     assert Elements(blocking).bars()[0]["aria-valuetext"] == "64 probes"
     assert "6 failed" in blocking
     seconds = float(notebook.printed(1))
-    assert 1 <= notebook.updates(1) <= 2 + seconds / SECONDS  # of 65 reports
+    assert 1 <= notebook.updates(1) <= 2 + seconds / NOTEBOOK_SECONDS  # of 65 reports
 
     (awaited,) = notebook.html(2)
     assert Elements(awaited).bars()[0]["aria-valuenow"] == "8"

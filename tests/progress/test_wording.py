@@ -20,7 +20,7 @@ from tests.progress.reports import HALF_WAY, told
     ],
 )
 def test_tokens(count: int, shown: str) -> None:
-    assert amounts.tokens(count) == shown
+    assert amounts.token_amount(count) == shown
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from sqlalchemy.pool import NullPool
 
 from rag_rule_explainer import Answer, Store
 from rag_rule_explainer.storing.address import Address
-from rag_rule_explainer.storing.answers import Answers, Claim
+from rag_rule_explainer.storing.answers import AnswerClaim, QuestionAnswers
 from rag_rule_explainer.storing.database import Database
-from rag_rule_explainer.storing.digests import Keys
+from rag_rule_explainer.storing.digests import KeyDigests
 from rag_rule_explainer.storing.encoding import packed_answer
 from tests.forking import Forked, imported_once
 
@@ -29,26 +29,26 @@ def key(number: int) -> tuple[str, ...]:
     return (f"{number:032x}", "another")
 
 
-def answers(store: Store, question: str = QUESTION) -> Answers:
+def answers(store: Store, question: str = QUESTION) -> QuestionAnswers:
     return store.open().answers(question)
 
 
-async def claimed(answers: Answers, number: int, sample: int = 0) -> Claim:
+async def claimed(answers: QuestionAnswers, number: int, sample: int = 0) -> AnswerClaim:
     taken = await answers.take(key(number), ("a", "b"), sample)
-    assert isinstance(taken, Claim)
+    assert isinstance(taken, AnswerClaim)
     return taken
 
 
-async def answered(answers: Answers, number: int, sample: int = 0) -> Answer:
+async def answered(answers: QuestionAnswers, number: int, sample: int = 0) -> Answer:
     taken = await answers.take(key(number), ("a", "b"), sample)
-    assert not isinstance(taken, Claim)
+    assert not isinstance(taken, AnswerClaim)
     return taken.answer
 
 
-async def asked(answers: Answers, number: int, make: Callable[[int], Answer]) -> Answer:
+async def asked(answers: QuestionAnswers, number: int, make: Callable[[int], Answer]) -> Answer:
     """The answer, made where it is not there."""
     taken = await answers.take(key(number), ("a", "b"))
-    if not isinstance(taken, Claim):
+    if not isinstance(taken, AnswerClaim):
         return taken.answer
     await asyncio.sleep(0.001)
     return await taken.put(make(number), 0.5)
@@ -98,7 +98,7 @@ def change(store: Store, sql: str, *values: object) -> None:
 
 def put_by_others(store: Store, number: int, answer: Answer, latency: float) -> None:
     """Stores the answer as another process would that thinks all others dead."""
-    arrangement = Keys(store.namespace, QUESTION).of(key(number))
+    arrangement = KeyDigests(store.namespace, QUESTION).of(key(number))
     content = packed_answer(answer, arrangement).hex()
     literal = f"decode('{content}', 'hex')" if "postgresql" in store.url else f"X'{content}'"
     columns = "arrangement, sample, question, ids, answer, latency"

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 
 from rag_rule_explainer import Answer, InvalidInput, Judgement, Store, StoreFailed, Verdict
-from rag_rule_explainer.storing.answers import Claim
+from rag_rule_explainer.storing.answers import AnswerClaim
 from tests.storing.asking import (
     QUESTION,
     among_others,
@@ -174,7 +174,7 @@ async def test_who_is_cancelled_leaves_no_claim(store: Store) -> None:
         for task in (waits, asks):
             task.cancel()
         for told in await asyncio.gather(waits, asks, return_exceptions=True):
-            if isinstance(told, Claim):
+            if isinstance(told, AnswerClaim):
                 told.release()
         claim.release()
         for number in (1, 2):
@@ -265,7 +265,7 @@ async def test_texts_are_just_texts(url: str, text: str) -> None:
     store = Store(url, text)
     mine = answers(store, text)
     claim = await mine.take((text,), (text,))
-    assert isinstance(claim, Claim)
+    assert isinstance(claim, AnswerClaim)
     answer = Answer(text, text, {text: 1}, text, text, (text,), (text, text))
     await claim.put(answer, None)
     assert await mine.take((text,), ()) == (answer, None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import Answer, Judgement, Verdict
 from rag_rule_explainer.jsonable import as_json
-from rag_rule_explainer.storing.digests import Keys, NotStorable, digest, encoded
+from rag_rule_explainer.storing.digests import KeyDigests, NotStorable, digest, encoded
 from rag_rule_explainer.storing.encoding import (
     Corrupted,
     packed,
@@ -139,7 +139,7 @@ def test_any_bytes_are_an_answer_or_an_error(content: bytes) -> None:
 def test_equal_keys_alone_have_equal_digests(one: Hashable, other: Hashable) -> None:
     # 1 and True are equal to Python; to be asked once more for such a key costs money, and is no mistake.
     assert (repr_of(one) == repr_of(other)) is (encoded(one) == encoded(other))
-    assert Keys("begins").of(one) == Keys("begins").of(one)
+    assert KeyDigests("begins").of(one) == KeyDigests("begins").of(one)
 
 
 def repr_of(key: Any) -> str:
@@ -157,7 +157,7 @@ def test_keys_that_are_close_have_digests_of_their_own() -> None:
         *((None,), ("1", 2), (1, "2"), ("12",), ("1,1", "a"), ("1", "1a"), ("1:", "a"), ("1", ":a")),
     ]
     assert len({digest(each) for each in close}) == len(close)
-    assert Keys("namespace", "question").of("key") != Keys("namespace", "questionkey").of("")
+    assert KeyDigests("namespace", "question").of("key") != KeyDigests("namespace", "questionkey").of("")
     assert digest(frozenset({"a", "b", "c"})) == digest(frozenset({"c", "b", "a"}))
 
 

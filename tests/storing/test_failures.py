@@ -58,7 +58,7 @@ async def test_what_is_locked_for_too_long_is_an_error(
 ) -> None:
     from rag_rule_explainer.storing import database
 
-    monkeypatch.setattr(database, "PATIENCE", 0.1)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
     monkeypatch.setattr(database, "_BUSY", 50)
     monkeypatch.setattr(database, "_SESSION", ("SET lock_timeout = '50ms'",))
     mine = answers(store)

@@ -303,7 +303,7 @@ class TestServer:
         assert await answered(mine, 1) == Answer("yes")
 
 
-def migrated(store: Store, *steps: schema.Step) -> None:
+def migrated(store: Store, *steps: schema.SchemaStep) -> None:
     with connected(store) as connection, connection.begin():
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN")  # the driver would do so too late

@@ -52,7 +52,7 @@ chance = random.Random(int(sys.argv[1]))
 mine = answers(store)
 async def make(number):
     taken = await mine.take(key(number), ("a",))
-    if isinstance(taken, Claim):
+    if isinstance(taken, AnswerClaim):
         print("paid", number, flush=True)
         await asyncio.sleep(chance.random() * 0.1)
         await taken.put(Answer(f"{number} by {sys.argv[1]}"))

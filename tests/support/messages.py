@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
 from rag_rule_explainer.testing.prompts import parse_prompt
-from rag_rule_explainer.testing.reader import read
+from rag_rule_explainer.testing.reader import read_answer
 from tests.support.responses import Refused
 
 Body: TypeAlias = dict[str, Any]
@@ -33,7 +33,7 @@ def read_offline(body: Body) -> str:
         task = parse_prompt(prompt(body))
     except ValueError as error:
         raise Refused(400, str(error)) from error
-    return read(task.question, task.passages)
+    return read_answer(task.question, task.passages)
 
 
 def entries(given: object) -> Body:

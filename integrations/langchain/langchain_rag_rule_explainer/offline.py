@@ -9,7 +9,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from typing_extensions import override
 
 from rag_rule_explainer.testing.prompts import parse_prompt
-from rag_rule_explainer.testing.reader import read
+from rag_rule_explainer.testing.reader import read_answer as read
 
 
 class OfflineChatModel(BaseChatModel):

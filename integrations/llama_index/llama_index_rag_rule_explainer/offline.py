@@ -18,7 +18,8 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from typing_extensions import override
 
 from rag_rule_explainer.testing.prompts import parse_prompt
-from rag_rule_explainer.testing.reader import NO_ANSWER, read
+from rag_rule_explainer.testing.reader import NO_ANSWER
+from rag_rule_explainer.testing.reader import read_answer as read
 
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}

@@ -9,7 +9,7 @@ import typer
 
 from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
-from ...experiments.models import KEY, SYNTAX, Endpoint, Examined, offline_reader
+from ...experiments.models import MODEL_SYNTAX, USUAL_KEY, Endpoint, Examined, offline_reader
 from ...experiments.published import examples_in
 from ...predicates import Judge
 from ...settings import DEFAULT_TIMEOUT, Settings
@@ -37,7 +37,7 @@ Out = Annotated[
 Figures = Annotated[
     bool, typer.Option("--figures/--no-figures", help="Draw figures, or leave it at the tables.")
 ]
-Model = Annotated[
+AskedModel = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
@@ -46,7 +46,9 @@ Model = Annotated[
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="NAME", help=f"{unstyled(SYNTAX)}. May be given several times."),
+    typer.Option(
+        "--model", metavar="NAME", help=f"{unstyled(MODEL_SYNTAX)}. May be given several times."
+    ),
 ]
 
 
@@ -84,7 +86,7 @@ class Endpoints:
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None
     )
-    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="What its key is in.")] = KEY
+    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="What its key is in.")] = USUAL_KEY
     temperature: Annotated[float, typer.Option(min=0.0, help="The model's temperature.")] = 1.0
     max_output_tokens: Annotated[
         int, typer.Option("--max-output-tokens", min=1, help="Most tokens of an answer.")
@@ -117,7 +119,7 @@ class Endpoints:
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class JudgingOptions:
     """Who decides what near-exact match does not settle."""
 
     judge_model: Annotated[
@@ -130,7 +132,7 @@ class Judging:
     judge_base_url: Annotated[str | None, typer.Option(help="The judge's endpoint.")] = None
     judge_key: Annotated[
         str, typer.Option("--judge-key", metavar="VARIABLE", help="What the judge's key is in.")
-    ] = KEY
+    ] = USUAL_KEY
 
     def judge(self) -> Judge | None:
         """The one that is named: its temperature and the length of what it says are left to it.

@@ -13,8 +13,8 @@ from ...experiments.charts import BENCHMARK_FIGURE, draw_benchmark
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...printable import printable, shortened
 from ..terminal import counted, unstyled
-from .asked import Drawing, Endpoints, Figures, Judging, Models, Running
-from .ending import Ending, costs, parsed_range, prepare
+from .asked import Drawing, Endpoints, Figures, JudgingOptions, Models, Running
+from .ending import ExperimentEnding, costs, parsed_range, prepare
 
 _MOST_NECESSARY = 4
 
@@ -57,7 +57,7 @@ Besides = Annotated[
 
 def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     endpoints: Endpoints,
-    judging: Judging,
+    judging: JudgingOptions,
     running: Running,
     drawing: Drawing,
     sources: BenchmarkSources = 5,
@@ -81,7 +81,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
     draw = partial(draw_benchmark, outcome.rows, subject, out) if figures else None
-    ending = Ending(out, len(found) * len(models), settings, [BENCHMARK_FIGURE], draw)
+    ending = ExperimentEnding(out, len(found) * len(models), settings, [BENCHMARK_FIGURE], draw)
     failed = "times a question was not answered: failures.csv"
     raise ending.conclude(outcome, _lines(outcome, subject), failed)
 

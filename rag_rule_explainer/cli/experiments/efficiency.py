@@ -19,27 +19,27 @@ from ...experiments.efficiency import (
     measure_efficiency,
 )
 from ...experiments.examples import Example
-from ...experiments.subsets import Asking
-from ...experiments.walking import MinerName
+from ...experiments.subsets import SubsetAsking
+from ...experiments.walking import WalkedMiner
 from ...probing.limiter import Limiter
 from ...settings import Settings
 from ..terminal import counted, say
 from .asked import (
     USUAL_CONCURRENCY,
+    AskedModel,
     Data,
     Drawing,
     Endpoints,
     Figures,
-    Judging,
-    Model,
+    JudgingOptions,
     Necessary,
     Running,
     Seed,
     Shuffle,
 )
-from .ending import Ending, cells, costs, parsed_range, prepare
+from .ending import ExperimentEnding, cells, costs, parsed_range, prepare
 
-_KNOWN = tuple(miner.value for miner in MinerName)
+_KNOWN = tuple(miner.value for miner in WalkedMiner)
 
 SettingOption = Annotated[
     Literal["synthetic", "hotpotqa"],
@@ -69,11 +69,11 @@ SomeExamples = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EfficiencyRequest:
     """What is to be measured. Raises InvalidInput for options that do not go with the setting."""
 
     endpoints: Endpoints
-    judging: Judging
+    judging: JudgingOptions
     running: Running
     setting: SettingOption = "synthetic"
     examples: SomeExamples = None
@@ -83,7 +83,7 @@ class Request:
     miners: Miners = None
     necessary: Necessary = 2
     shuffle_distractors: Shuffle = False
-    model: Model = None
+    model: AskedModel = None
 
     def __post_init__(self) -> None:
         if self.setting == "hotpotqa":
@@ -124,19 +124,19 @@ class Request:
         drawing = Drawing(self.data, self.examples or 50, self.seed)
         return drawing.drawn(self.necessary, self.necessary, sources)
 
-    def asked(self) -> Asking:
+    def asked(self) -> SubsetAsking:
         """Who is asked, and how. Raises InvalidInput, MissingExtra."""
         if self.data is None:
             settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
             judge = synthetic.PerfectJudge()
-            return Asking(synthetic.perfect_model(), settings, Limiter(USUAL_CONCURRENCY), judge)
+            return SubsetAsking(synthetic.perfect_model(), settings, Limiter(USUAL_CONCURRENCY), judge)
         (model,) = self.endpoints.examined(() if self.model is None else (self.model,))
         judge = self.judging.judge()
         settings = self.running.settings([model], model.namespace)
-        return Asking(model, settings, Limiter(settings.concurrency), judge)
+        return SubsetAsking(model, settings, Limiter(settings.concurrency), judge)
 
 
-def efficiency(request: Request, figures: Figures = True) -> None:
+def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
     """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
 
     The necessary sources come first, then distractors. Writes efficiency.csv, the figures, deviations.csv
@@ -159,7 +159,7 @@ def efficiency(request: Request, figures: Figures = True) -> None:
     subject = f"{request.setting}, {asking.model.name}, {whole:,} questions"
     draw = partial(draw_efficiency, outcome.rows, subject, out) if figures else None
     judged = request.judging.judge_model is not None
-    ending = Ending(out, len(found), asking.settings, EFFICIENCY_FIGURES, draw, judged)
+    ending = ExperimentEnding(out, len(found), asking.settings, EFFICIENCY_FIGURES, draw, judged)
     failed = "questions failed, and are in failures.csv alone:"
     raise ending.conclude(outcome, _lines(outcome), failed)
 
@@ -178,15 +178,15 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def parsed_miners(written: str | None) -> tuple[MinerName, ...]:
+def parsed_miners(written: str | None) -> tuple[WalkedMiner, ...]:
     """Miners as written, by their names and commas. Raises InvalidInput."""
     if written is None:
-        return tuple(MinerName)
+        return tuple(WalkedMiner)
     named = [each.strip() for each in written.split(",") if each.strip()]
     unknown = [each for each in named if each not in _KNOWN]
     if unknown:
         raise InvalidInput(f"--miners names {unknown[0]!r}; known are {', '.join(_KNOWN)}")
-    return tuple(miner for miner in MinerName if miner.value in named)
+    return tuple(miner for miner in WalkedMiner if miner.value in named)
 
 
 def _lines(outcome: EfficiencyOutcome) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _lines(outcome: EfficiencyOutcome) -> Iterator[str]:
 def _table(rows: Sequence[EfficiencyRow], size: int) -> Iterator[str]:
     yield f"mean of a question at |s| = {size}:"
     yield cells("", 20, ("explored", "calls", "repeated", "rules", "minimal", "seconds"), 10)
-    for miner in MinerName:
+    for miner in WalkedMiner:
         own = [
             row for row in rows if row.n == size and (row.miner, row.kind) == (miner.family, miner.kind)
         ]

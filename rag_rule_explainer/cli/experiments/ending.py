@@ -11,7 +11,7 @@ import typer
 from ...errors import InvalidInput
 from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
-from ...experiments.outcome import Outcome
+from ...experiments.outcome import ExperimentOutcome
 from ...printable import printable, shortened
 from ...settings import Settings
 from ..terminal import print_lines, say
@@ -47,7 +47,7 @@ def prepare(out: Path, table: str, *, figures: bool = False) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExperimentEnding:
     """How an experiment ends that writes to ``out``, and has so much to do in all, as ``of`` says.
 
     ``figures``: all that it may draw; ``draw``: draws them, None for none. ``judged``: whether a judge
@@ -61,7 +61,7 @@ class Ending:
     draw: Callable[[], Iterable[Path]] | None
     judged: bool | None = None
 
-    def conclude(self, outcome: Outcome, lines: Iterable[str], failed: str) -> typer.Exit:
+    def conclude(self, outcome: ExperimentOutcome, lines: Iterable[str], failed: str) -> typer.Exit:
         """Writes what came of it, and tells it; returns the exit to raise. ``failed``: what is said of so
         many failures. Raises InvalidInput."""
         if outcome.interrupted:
@@ -87,7 +87,7 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
     return typer.Exit(130)
 
 
-def costs(outcome: Outcome, what: str, *, judged: bool = True) -> str:
+def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
     """What was paid for ``what``, as a line."""
     told = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
     return told + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
@@ -107,7 +107,7 @@ def cells(name: str, width: int, told: Iterable[str], each: int) -> str:
     return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in told)
 
 
-def _failures(outcome: Outcome, head: str) -> Iterator[str]:
+def _failures(outcome: ExperimentOutcome, head: str) -> Iterator[str]:
     if outcome.failures:
         yield f"{len(outcome.failures):,} {head}"
         for each in outcome.failures[:_SHOWN]:

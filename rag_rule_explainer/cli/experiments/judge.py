@@ -16,7 +16,7 @@ from ...experiments.judging import (
     draw,
     drawn_in,
     figures,
-    judgements_in,
+    judged_answers_in,
     write_draw,
 )
 from ...experiments.tables import write_csv
@@ -25,7 +25,7 @@ from ..labels import half_labelled
 from ..terminal import print_lines
 from .asked import Out, Seed
 
-Judgements = Annotated[
+JudgementFiles = Annotated[
     list[Path] | None,
     typer.Option(
         "--judgements",
@@ -34,8 +34,8 @@ Judgements = Annotated[
         "given several times.",
     ),
 ]
-Count = Annotated[int, typer.Option(min=1, help="Draw so many.")]
-Labels = Annotated[
+DrawnCount = Annotated[int, typer.Option(min=1, help="Draw so many.")]
+LabelFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", help=f"Read the labels back: {TO_LABEL}, in which a person filled them in."
@@ -45,10 +45,10 @@ Labels = Annotated[
 
 def judge(
     out: Out,
-    judgements: Judgements = None,
-    count: Count = 100,
+    judgements: JudgementFiles = None,
+    count: DrawnCount = 100,
     seed: Seed = 0,
-    labels: Labels = None,
+    labels: LabelFile = None,
 ) -> None:
     """Draw judgements for a person to label; then measure the judge by the labels.
 
@@ -66,7 +66,7 @@ def judge(
 
 
 def _draw(paths: Sequence[Path], count: int, seed: int, out: Path) -> int:
-    found = draw(judgements_in(paths), count, seed)
+    found = draw(judged_answers_in(paths), count, seed)
     write_draw(found, out)
     drawn = len(found.answers)
     said_by = shortened(printable(found.answers[0].judge), 200)

@@ -9,16 +9,16 @@ import typer
 from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
 from ...experiments.published import examples_in
-from ...experiments.quality import Given, QualityRow, measure_quality, quality_rows
+from ...experiments.quality import GivenReply, QualityRow, measure_quality, quality_rows
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ..terminal import counted, print_lines
-from .asked import Endpoints, Model, Running, Seed
+from .asked import AskedModel, Endpoints, Running, Seed
 from .ending import interrupted, prepare
 
 _ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
 
-Files = Annotated[
+AnswerFiles = Annotated[
     list[Path],
     typer.Option("--data", metavar="FILE", help="As for the others. May be given several times."),
 ]
@@ -28,12 +28,12 @@ EachExamples = Annotated[
 
 
 def quality(
-    data: Files,
+    data: AnswerFiles,
     endpoints: Endpoints,
     running: Running,
     examples: EachExamples = None,
     seed: Seed = 0,
-    model: Model = None,
+    model: AskedModel = None,
 ) -> None:
     """Measure how often a model gives the truth: on all sources, on the necessary ones only, and without.
 
@@ -49,7 +49,7 @@ def quality(
         raise InvalidInput("two files of --data have one name, and rows go by it; rename one of them")
     settings, out = running.settings([examined], examined.namespace), running.out
     prepare(out, "quality.csv")
-    rows, everything = list[QualityRow](), list[tuple[Path, Given]]()
+    rows, everything = list[QualityRow](), list[tuple[Path, GivenReply]]()
     for number, (path, listed) in enumerate(found.items()):
         with counted(f"answers to {printable(path.name)}") as progress:
             given = measure_quality(listed, examined, settings, progress)

@@ -14,18 +14,18 @@ from ...experiments.charts import (
     REDTEAM_FIGURE,
     draw_redteam,
 )
-from ...experiments.payload import PARTS, attack, gullible_model
+from ...experiments.payload import PAYLOAD_PARTS, attack, gullible_model
 from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
 from ..terminal import counted
 from .asked import Endpoints, Figures, Running, Seed
-from .ending import Ending, cells, costs, prepare
+from .ending import ExperimentEnding, cells, costs, prepare
 
 Runs = Annotated[
     int,
     typer.Option("--examples", min=1, help="Runs, each with the payload in two other random places."),
 ]
 AttackSize = Annotated[
-    int, typer.Option("--sources", min=PARTS, max=1000, help="Adversarial sources in each run.")
+    int, typer.Option("--sources", min=PAYLOAD_PARTS, max=1000, help="Adversarial sources in each run.")
 ]
 Fooled = Annotated[
     str | None,
@@ -69,7 +69,7 @@ def redteam(
         outcome = measure_redteam(attacks, attacked, settings, progress)
     subject = f"{sources} sources, {examples:,} placements, {attacked.name}"
     draw = partial(draw_redteam, outcome.rows, outcome.rounds, subject, out) if figures else None
-    ending = Ending(out, len(attacks), settings, [REDTEAM_FIGURE], draw)
+    ending = ExperimentEnding(out, len(attacks), settings, [REDTEAM_FIGURE], draw)
     failed = "searches came to nothing, and are in failures.csv alone:"
     raise ending.conclude(outcome, _lines(outcome, sources), failed)
 

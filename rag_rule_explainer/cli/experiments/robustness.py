@@ -9,8 +9,8 @@ import typer
 from ...experiments.charts import ROBUSTNESS_FIGURES, draw_robustness
 from ...experiments.robustness import (
     JUDGING,
+    MOST_ROBUSTNESS_SAMPLES,
     MOST_SAMPLED,
-    MOST_SAMPLES,
     RobustnessOutcome,
     RobustnessPlan,
     check_robustness,
@@ -19,11 +19,11 @@ from ...experiments.robustness import (
 from ...experiments.robustness_rows import RobustnessRow
 from ...printable import printable, shortened
 from ..terminal import counted, say
-from .asked import Drawing, Endpoints, Figures, Judging, Models, Necessary, Running
-from .ending import Ending, cells, costs, prepare
+from .asked import Drawing, Endpoints, Figures, JudgingOptions, Models, Necessary, Running
+from .ending import ExperimentEnding, cells, costs, prepare
 
 Samples = Annotated[
-    int, typer.Option(min=1, max=MOST_SAMPLES, help="Answers to each subset, one a round.")
+    int, typer.Option(min=1, max=MOST_ROBUSTNESS_SAMPLES, help="Answers to each subset, one a round.")
 ]
 SampledSources = Annotated[
     int,
@@ -38,7 +38,7 @@ SampledSources = Annotated[
 
 def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     endpoints: Endpoints,
-    judging: Judging,
+    judging: JudgingOptions,
     running: Running,
     drawing: Drawing,
     samples: Samples = 10,
@@ -74,7 +74,7 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
         outcome = measure_robustness(found, models, plan, settings, judge, progress)
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
     draw = partial(draw_robustness, outcome.rows, subject, out) if figures else None
-    ending = Ending(out, outcome.of, settings, ROBUSTNESS_FIGURES, draw, judge is not None)
+    ending = ExperimentEnding(out, outcome.of, settings, ROBUSTNESS_FIGURES, draw, judge is not None)
     failed = "times a question has not the verdicts it needs: failures.csv"
     raise ending.conclude(outcome, _lines(outcome, len(found)), failed)
 

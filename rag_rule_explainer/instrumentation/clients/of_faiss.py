@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from ...allowed import named, told
+from ...allowed import named_function as named
+from ...allowed import told
 from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows

@@ -10,7 +10,7 @@ from ...printable import printable, shortened
 from ...verdicts import Case
 from ..combine import NOT_SO, both, either, no_truth, opposite
 from ..protocol import Judged
-from .jury import ALONE, Asked, Jury, judgement_of, jury_of
+from .jury import ALONE, JudgeQuestion, Jury, judgement_of, jury_of
 from .protocol import Matter
 from .request import EDITION, INSTRUCTIONS, LONGEST
 
@@ -46,7 +46,7 @@ class JudgedBy:
         """HOLDS or BREAKS with the judge's reason; UNKNOWN where it is unsure."""
         matter = Matter(f"The answer {self.criterion}", case.question, reference=self.reference)
         key = self.memo_key(case)
-        return judgement_of(Asked(self.jury, matter, case.answer.text, self.remembered_as, key))
+        return judgement_of(JudgeQuestion(self.jury, matter, case.answer.text, self.remembered_as, key))
 
     def memo_key(self, case: Case) -> Hashable:
         """What the question and the answer say: nothing else is shown to the judge."""
@@ -143,4 +143,4 @@ def _said(criterion: object) -> str:
 def same_as(truth: str, case: Case, jury: Jury, remembered_as: str | None, key: Hashable) -> Judged:
     """The jury's judgement whether the answer is equivalent to the truth."""
     matter = Matter(f"The answer {SAME}.", case.question, truth=truth)
-    return judgement_of(Asked(jury, matter, case.answer.text, remembered_as, key))
+    return judgement_of(JudgeQuestion(jury, matter, case.answer.text, remembered_as, key))

@@ -53,7 +53,7 @@ class Jury:
         return f"judged by {self.name or 'a function'}{times}"
 
 
-class Asked(NamedTuple):
+class JudgeQuestion(NamedTuple):
     """One answer that is to be judged.
 
     ``remembered_as``, ``memo_key``: what the judgement is stored under, where the jury has a name.
@@ -74,7 +74,7 @@ class Batcher(Protocol):
         """True on the event loop that it sits on."""
         ...
 
-    async def judgement(self, asked: Asked, /) -> Judgement:
+    async def judgement(self, asked: JudgeQuestion, /) -> Judgement:
         """The judgement. Raises JudgeFailed where there is none to be had."""
         ...
 
@@ -105,7 +105,7 @@ def among_others(name: str) -> str:
     return f"{name}, judged among others"
 
 
-async def judgement_of(asked: Asked) -> Judgement:
+async def judgement_of(asked: JudgeQuestion) -> Judgement:
     """The batcher's judgement; where there is none, the jury's, asked about this answer alone.
 
     Raises JudgeFailed.

@@ -59,7 +59,7 @@ class JudgeReply(NamedTuple):
     models: Mapping[str, Mapping[str, int]] | None = None
 
 
-Said: TypeAlias = str | Mapping[str, Any] | JudgeReply
+JudgeSays: TypeAlias = str | Mapping[str, Any] | JudgeReply
 
 
 class Judge(Protocol):
@@ -69,7 +69,7 @@ class Judge(Protocol):
     "no", "unsure", a Verdict or a Judgement, or to ``{"verdict": ..., "reason": ...}``.
     """
 
-    def __call__(self, request: JudgeRequest, /) -> Said | Awaitable[Said]:
+    def __call__(self, request: JudgeRequest, /) -> JudgeSays | Awaitable[JudgeSays]:
         """One opinion for each candidate; what is raised makes their probes UNKNOWN."""
         ...
 

@@ -24,12 +24,12 @@ EXPLANATION = "rag_rule_explanation"
 """The name of the run, or span, that holds all others of one explanation."""
 REPLAY = "rag_rule_replay"
 """The name of the run, or span, of one replay."""
-BASELINE = "rag_rule_baseline"
+BASELINE_TAG_NAME = "rag_rule_baseline"
 """The name of the span of a baseline that no framework has a name for."""
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
-Kind: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "comparison"]
+ReplayPurpose: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "comparison"]
 """Why the application ran."""
 Marks: TypeAlias = Mapping[str, str | int]
 
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     error: BaseException | None = None
 
 
-Ending: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
+EndTelling: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
 """Ends what a tracer has begun for a replay."""
 
 
@@ -62,7 +62,7 @@ class TracedReplay:
         self.marks: Marks = marks
         self.is_baseline = is_baseline
         self.answered: tuple[Arrangement, Answer] | None = None
-        self._endings: list[Ending] = []
+        self._endings: list[EndTelling] = []
         self._outcome: Outcome | None = None
         self._guard = threading.Lock()
 
@@ -76,7 +76,7 @@ class TracedReplay:
         """Whether its outcome has been told."""
         return self._outcome is not None
 
-    def at_end(self, ending: Ending) -> None:
+    def at_end(self, ending: EndTelling) -> None:
         """Has this called with the outcome; in another thread, unless it is a coroutine function."""
         with self._guard:
             outcome = self._outcome
@@ -117,7 +117,7 @@ class TracedReplay:
                 await threads.shared().run(_tell, ending, outcome)
 
 
-def _tell(ending: Ending, outcome: Outcome) -> None:
+def _tell(ending: EndTelling, outcome: Outcome) -> None:
     try:
         ending(outcome)
     except Exception:
@@ -159,7 +159,7 @@ class TracedExplanation:
         """The replays that have not ended."""
         return tuple(self._open)
 
-    def replay(self, kept: Iterable[str], kind: Kind) -> TracedReplay:
+    def replay(self, kept: Iterable[str], kind: ReplayPurpose) -> TracedReplay:
         """Begins a replay on the sources of these ids."""
         marks = {
             **self.marks,

@@ -29,7 +29,7 @@ def in_use() -> bool:
     return "opentelemetry.trace" in sys.modules
 
 
-class OpenSpan:
+class TracingSpan:
     """This class is a span that ends later, in whatever thread. ``span``: OpenTelemetry's."""
 
     def __init__(self, span: Any) -> None:
@@ -140,7 +140,7 @@ def _marker() -> Any:
 
 
 @contextmanager
-def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[OpenSpan, None, None]:
+def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[TracingSpan, None, None]:
     """Inside, a span of its own is the current one. It is ended by whoever calls this."""
     from opentelemetry import trace
 
@@ -152,7 +152,7 @@ def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[Ope
     }
     span = trace.get_tracer(_NAME).start_span(name, attributes=attributes)
     with current(span):
-        yield OpenSpan(span)
+        yield TracingSpan(span)
 
 
 @contextmanager

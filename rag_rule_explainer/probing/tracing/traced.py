@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from .. import threads
 from . import langsmith, spans
 from .marks import (
-    BASELINE,
     BASELINE_TAG,
+    BASELINE_TAG_NAME,
     EXPLANATION,
     REPLAY,
     Marks,
@@ -41,7 +41,7 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
         inside.enter_context(being_traced(replay))
         inside.enter_context(marked(replay))
         if replay.explanation.opens_spans and _is_told(replay):
-            name = BASELINE if replay.is_baseline else REPLAY
+            name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
             replay.at_end(span.ended)
             if replay.is_baseline:

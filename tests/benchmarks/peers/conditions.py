@@ -16,7 +16,7 @@ from rag_rule_explainer import Source
 from rag_rule_explainer.lattice import Lattice, Mask, minimal
 from rag_rule_explainer.predicates.wording import equivalent
 from rag_rule_explainer.rules import RuleKind
-from rag_rule_explainer.testing.reader import read
+from rag_rule_explainer.testing.reader import read_answer
 
 RECORDS = 20
 """Of each file: the first that the reader answers right on all sources."""
@@ -87,7 +87,7 @@ def _answered(record: dict[str, Any]) -> Condition | None:
 
     def is_right(mask: Mask) -> bool:
         passages = [sources[unit].passage for unit in TEN.units(mask)]
-        return equivalent(read(question, passages), record["answer"])
+        return equivalent(read_answer(question, passages), record["answer"])
 
     if len(sources) < TEN.size or not is_right(TEN.full):
         return None

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.cli.experiments.asked import Endpoints, Judging, Running
-from rag_rule_explainer.cli.experiments.efficiency import Request
+from rag_rule_explainer.cli.experiments.asked import Endpoints, JudgingOptions, Running
+from rag_rule_explainer.cli.experiments.efficiency import EfficiencyRequest
 from rag_rule_explainer.storing.opened import close_all
 from tests.cli.runs import UNREACHABLE, RagRules
 from tests.experiments.records import jsonl, line
@@ -43,9 +43,9 @@ def test_the_judge_that_is_named_judges(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("KEY", "k")
 
     def judge(named: str | None) -> object:
-        judging = Judging(named, UNREACHABLE, "KEY") if named else Judging()
+        judging = JudgingOptions(named, UNREACHABLE, "KEY") if named else JudgingOptions()
         data, running = tmp_path / "q.jsonl", Running(tmp_path)
-        return Request(Endpoints(), judging, running, "hotpotqa", data=data).asked().judge
+        return EfficiencyRequest(Endpoints(), judging, running, "hotpotqa", data=data).asked().judge
 
     assert judge("j") is not None
     assert judge(None) is None

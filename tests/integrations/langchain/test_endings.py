@@ -33,7 +33,7 @@ from rag_rule_explainer import (
     contains,
     judged,
 )
-from rag_rule_explainer.probing.wholeness import CALLS, EMPTY
+from rag_rule_explainer.probing.wholeness import CALLS, EMPTY_REPLY
 from tests.integrations.endings import (
     ANTHROPIC,
     BEDROCK,
@@ -295,7 +295,7 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(
     assert "accept_finish_reasons=('wobbly',)" in reasons["other wobbly"]
     assert all("refused" in reasons[end] for end in ("refusing field", "refusing block"))
     assert all(reasons[f"calling {each}"] == CALLS for each in ("tool_calls", "stop"))
-    assert all(reasons[f"silent {each}"] == EMPTY for each in ("empty", "thinking"))
+    assert all(reasons[f"silent {each}"] == EMPTY_REPLY for each in ("empty", "thinking"))
 
 
 @pytest.mark.parametrize("way", WAYS)

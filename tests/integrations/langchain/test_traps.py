@@ -16,7 +16,7 @@ from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import BaselineFailed, Explanation, Retries, SourceLeak, StateShared
-from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
+from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY_REPLY, HALF
 from tests.integrations.known import BAD, TEXTS, omission, retention, sets
 from tests.integrations.langchain.chains import SELDOM, Counting
 from tests.integrations.langchain.models import Telling, facts
@@ -35,8 +35,8 @@ def is_the_truth(explanation: Explanation) -> bool:
     [
         (True, Completion("good", finish_reason=None), HALF),
         (False, Completion("good", finish_reason=None), HALF),
-        (False, Completion(None), EMPTY),
-        (True, Completion(""), EMPTY),
+        (False, Completion(None), EMPTY_REPLY),
+        (True, Completion(""), EMPTY_REPLY),
         (False, Completion("good", finish_reason="length"), CUT_OFF),
         (True, Completion("good", finish_reason="length"), CUT_OFF),
     ],

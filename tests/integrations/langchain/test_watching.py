@@ -13,7 +13,7 @@ from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.watching import Watch
 
 from rag_rule_explainer import BaselineFailed, Case, Explanation
-from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
+from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY_REPLY, HALF
 from tests.integrations.known import BAD, omission, retention, sets
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts, sent_in
@@ -61,8 +61,8 @@ class Faulty(Telling):
     [
         ({"finish_reason": "length"}, "bad", CUT_OFF),
         ({"stop_reason": "max_tokens"}, "bad", CUT_OFF),
-        ({"finish_reason": "stop"}, "", EMPTY),
-        ({}, "", EMPTY),
+        ({"finish_reason": "stop"}, "", EMPTY_REPLY),
+        ({}, "", EMPTY_REPLY),
     ],
 )
 def test_a_reply_that_is_none_makes_its_probe_unknown_and_no_rule_rests_on_it(

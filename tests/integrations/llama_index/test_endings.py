@@ -27,7 +27,7 @@ from pydantic import PrivateAttr
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, Explainer, Explanation, Retries, Source, judged
-from rag_rule_explainer.probing.wholeness import CALLS, EMPTY, HALF
+from rag_rule_explainer.probing.wholeness import CALLS, EMPTY_REPLY, HALF
 from tests.integrations.endings import (
     ANTHROPIC,
     BEDROCK,
@@ -250,7 +250,7 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(
     assert "accept_finish_reasons=('wobbly',)" in reasons["other wobbly"]
     assert reasons["half_openai half"] == reasons["half_anthropic half"] == HALF
     assert all(reasons[f"calling {each}"] == CALLS for each in ("tool_calls", "stop"))
-    assert all(reasons[f"silent {each}"] == EMPTY for each in ("empty", "thinking"))
+    assert all(reasons[f"silent {each}"] == EMPTY_REPLY for each in ("empty", "thinking"))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -20,7 +20,7 @@ from llama_index_rag_rule_explainer import RuleExplainer, explained
 
 from rag_rule_explainer import BaselineFailed, Explanation, contains
 from rag_rule_explainer.cli.stories import LONG_COVID
-from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY, HALF
+from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY_REPLY, HALF
 from tests.integrations.known import BAD, retention, sets, shown_in
 from tests.integrations.llama_index.crossing import crossed
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
@@ -187,14 +187,14 @@ def told(reply: Callable[[str], Any]) -> Callable[[dict[str, Any]], Any]:
 
 BROKEN = {
     CUT_OFF: Completion("bad ne", finish_reason="length"),
-    EMPTY: Completion(" "),
+    EMPTY_REPLY: Completion(" "),
     HALF: Completion("bad news, but", finish_reason=None),
 }
 
 
 @pytest.mark.parametrize(
     ("reason", "streaming"),
-    crossed(list(BROKEN), [False, True], fast=[(CUT_OFF, False), (EMPTY, False), (HALF, True)]),
+    crossed(list(BROKEN), [False, True], fast=[(CUT_OFF, False), (EMPTY_REPLY, False), (HALF, True)]),
 )
 def test_a_broken_reply_is_no_verdict(reason: str, streaming: bool) -> None:
     script = told(lambda shown: BROKEN[reason] if shown == "bd" else None)

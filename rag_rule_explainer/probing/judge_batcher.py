@@ -1,0 +1,163 @@
+"""Answers -> a judge -> judgements: each asked about once, and by itself unless its jury allows more.
+
+Where it does, nobody waits for a batch to fill: whoever finds a slot takes along what waits for the same
+judge on the same matter at that moment. Answers that are all there beforehand go ``together``; see
+``judge_barrier``. What was judged among others is known as such, and stored as such.
+"""
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio
+
+from ..predicates.judge.jury import ALONE, JudgeQuestion, Jury, among_others, company, current_batcher
+from ..predicates.judge.majority import majority, soonest
+from ..predicates.judge.protocol import Matter
+from ..predicates.judge.request import is_for_a_judge
+from ..verdicts import Judgement, Verdict
+from .judge_barrier import of_this_work
+from .judge_requests import DecidedOpinion, JudgeRequests, WaitingAnswer
+from .memo import Memo
+
+if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+    from ..storing.opened import Opened
+
+
+class Terms(NamedTuple):
+    """What answers must have in common to go together; ``sample``: the number of the opinion."""
+
+    jury: Jury
+    matter: Matter
+    sample: int
+
+
+@dataclass(slots=True, eq=False)
+class JudgeBatcher:
+    """The judges of one explanation, on the loop where it was made. ``store``: where judgements are
+    kept."""
+
+    requests: JudgeRequests
+    store: "Opened | None" = None
+    _memo: Memo[DecidedOpinion] = field(default_factory=Memo[DecidedOpinion])
+    _dockets: dict[Terms, list[WaitingAnswer]] = field(default_factory=dict[Terms, list[WaitingAnswer]])
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    @contextmanager
+    def at_work(self) -> Generator[None, None, None]:
+        """Meanwhile, whatever is judged in this context is judged here."""
+        before, around = current_batcher.set(self), of_this_work.set(None)
+        try:
+            yield
+        finally:
+            current_batcher.reset(before)
+            of_this_work.reset(around)
+
+    @property
+    def is_here(self) -> bool:
+        """True on the loop that it sits on: a replay may judge as well, on a loop of its own."""
+        return asyncio.get_running_loop() is self._loop
+
+    async def judgement(self, asked: JudgeQuestion) -> Judgement:
+        """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package.
+
+        Where it was made among several answers, whoever is judging is told; see ``Company``.
+        """
+        key = asked.jury, asked.matter, asked.answer
+        made, _ = await self._memo.get(key, self._made, asked)
+        judging = company.get()
+        if judging is not None and not made.is_alone:
+            judging.is_mixed = True
+        return made.judgement
+
+    async def _made(self, asked: JudgeQuestion) -> DecidedOpinion:
+        return await self._stored(asked) or await self._decided(asked)
+
+    async def _stored(self, asked: JudgeQuestion) -> DecidedOpinion | None:
+        name = asked.remembered_as
+        if self.store is None or name is None:
+            return None
+        # One that was made alone is as good as any; one made among others is only for those who allow it.
+        alone = await self.store.judgement(name, asked.memo_key)
+        if alone is not None:
+            return DecidedOpinion(alone, is_alone=True)
+        if asked.jury.batch == ALONE:
+            return None
+        among = await self.store.judgement(among_others(name), asked.memo_key)
+        return None if among is None else DecidedOpinion(among, is_alone=False)
+
+    async def _decided(self, asked: JudgeQuestion) -> DecidedOpinion:
+        opinions: list[DecidedOpinion] = []
+        judgements: list[Judgement] = []
+        while (judgement := majority(judgements, asked.jury.samples)) is None:
+            first = len(opinions)
+            wanted = soonest(judgements, asked.jury.samples)
+            opinions += await self._opinions(asked, range(first, first + wanted))
+            judgements = [opinion.judgement for opinion in opinions]
+        decided = DecidedOpinion(judgement, is_alone=all(opinion.is_alone for opinion in opinions))
+        name = asked.remembered_as
+        if self.store is not None and name is not None and judgement.verdict is not Verdict.UNKNOWN:
+            kept_as = name if decided.is_alone else among_others(name)
+            await self.store.put_judgement(kept_as, asked.memo_key, judgement)
+        return decided
+
+    async def _opinions(self, asked: JudgeQuestion, samples: range) -> list[DecidedOpinion]:
+        if len(samples) == 1:
+            return [await self._opinion(asked, samples[0])]
+        opinions: list[DecidedOpinion] = []
+        failed: list[Exception] = []
+
+        async def one(sample: int) -> None:
+            try:
+                opinions.append(await self._opinion(asked, sample))
+            except Exception as error:
+                failed.append(error)
+
+        backlog = of_this_work.get()
+        with backlog.split(len(samples)) if backlog else nullcontext():
+            async with anyio.create_task_group() as group:
+                for sample in samples:
+                    group.start_soon(one, sample)
+        if failed:
+            raise failed[0]
+        return opinions
+
+    async def _opinion(self, asked: JudgeQuestion, sample: int) -> DecidedOpinion:
+        terms = Terms(asked.jury, asked.matter, sample)
+        future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
+        if asked.jury.batch == ALONE:
+            # Nothing to wait for: every request finds a slot for itself.
+            await self.requests.decide(
+                terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
+            )
+            return await future
+        docket = self._dockets.setdefault(terms, [])
+        entry = WaitingAnswer(asked.answer, is_for_a_judge(asked.answer), future)
+        docket.append(entry)
+        try:
+            if (backlog := of_this_work.get()) is not None:
+                await backlog.park()
+            async with self.requests.limiter.aslot():
+                taken = _taken(docket, entry, asked.jury.batch)
+            if taken:
+                await self.requests.decide(terms.jury, terms.matter, taken)
+            return await future
+        finally:
+            if not entry.taken:
+                docket.remove(entry)
+            if not docket:
+                self._dockets.pop(terms, None)
+
+
+def _taken(docket: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
+    """The entry and what may go with it, taken off the docket; nothing where somebody took it before."""
+    if entry.taken:
+        return []
+    others = [each for each in docket if each is not entry and not each.is_alone]
+    taken = [entry] if entry.is_alone else [entry, *others[: batch - 1]]
+    for each in taken:
+        each.taken = True
+        docket.remove(each)
+    return taken

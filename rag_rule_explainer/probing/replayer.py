@@ -1,0 +1,235 @@
+"""Runs the application on an arrangement. For one event loop; sync replays run in threads."""
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any
+
+from ..errors import NoSourcesCaptured, UntrueReplay
+from ..sources import Arrangement, Source
+from ..verdicts import Answer, Judgement, Verdict
+from . import threads
+from .budget import Budget
+from .deadlines import Deadlines
+from .limiter import Limiter, Reentered, Slot, around, begun
+from .limits import LimitReached
+from .pausing import Stopper
+from .replaying import EMPTY, Replay, UnusableReply, said_nothing
+from .reply import Reply
+from .retries import Retries
+from .tracing.marks import ReplayPurpose, TracedExplanation, TracedReplay
+from .tracing.traced import traced
+from .wholeness import answer_fault
+
+AskApplication = Callable[[str, tuple[Source, ...]], Awaitable[Any]]
+
+
+@dataclass(slots=True, eq=False)
+class Replayer:
+    """Runs the application on a question: in a slot of the limiter, within the budget and the time, tried
+    again where that may help.
+
+    ``timeout``: seconds that one run may take. ``accepts``: finish reasons of answers that count, beside
+    those of whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``).
+    ``trace``: what tells tracers of replays. ``stopper``: ends all of it.
+    """
+
+    question: str
+    replay: Replay
+    limiter: Limiter
+    budget: Budget
+    retries: Retries
+    timeout: float | None = None
+    accepts: Collection[str] = ()
+    trace: TracedExplanation | None = None
+    stopper: Stopper = field(init=False)
+    _ask: AskApplication = field(init=False)
+    _around: tuple[Slot, ...] = field(init=False, default_factory=around)
+    _deadlines: Deadlines | None = field(init=False)
+    _failures_in_a_row: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.stopper = Stopper(self.budget)
+        is_async = inspect.iscoroutinefunction(self.replay) or inspect.iscoroutinefunction(
+            getattr(self.replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+        )
+        replay: Any = self.replay
+        self._ask = replay if is_async else self._ask_in_a_thread
+        self.accepts = frozenset((*self.accepts, *getattr(replay, "accept_finish_reasons", ())))
+        self._deadlines = None if self.timeout is None else Deadlines(self.timeout)
+
+    def close(self) -> None:
+        """Nothing will be asked any more."""
+        if self._deadlines is not None:
+            self._deadlines.close()
+
+    def fault_in(self, answer: Answer) -> str:
+        """Returns why the answer is none, be it new, stored or handed over; empty where it is one."""
+        if answer.finish_reason is None:
+            return ""
+        is_structured = answer.value is not None
+        return answer_fault(answer.finish_reason, structured=is_structured, accepts=self.accepts)
+
+    def counting(self, reply: Reply) -> Reply:
+        """Returns the reply, or in its place why it cannot count: others may have stored it."""
+        fault = "" if reply.answer is None else self.fault_in(reply.answer)
+        return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
+
+    def charge(self) -> None:
+        """Makes sure that one more run is wanted and within the limits. Raises LimitReached."""
+        self.stopper.check()
+        self.budget.charge()
+
+    def check_alive(self, reply: Reply) -> None:
+        """Raises LimitReached where as many replays failed in a row as are put up with."""
+        most = self.budget.limits.failures
+        if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
+            raise LimitReached(
+                f"the last {self._failures_in_a_row} replays all failed (limits.failures), the last one "
+                f"with {reply.error}"
+            )
+
+    async def run(
+        self,
+        arrangement: Arrangement,
+        begin: Callable[[], None],
+        kind: ReplayPurpose = "replay",
+        *,
+        may_try_again: bool = True,
+    ) -> Reply:
+        """What the application answers, whatever is remembered; tried again where that may help.
+
+        ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
+        wait for one long after the limits are reached. ``kind``: why it is asked. Raises LimitReached,
+        and errors of this package only.
+        """
+        if not self.limiter.enter_at_once():
+            await self.limiter.enter()
+        try:
+            begin()
+        except BaseException:
+            self.limiter.leave()
+            raise
+        started = time.perf_counter()
+        trace = None if self.trace is None else self.trace.replay(arrangement.ids, kind)
+        try:
+            given = await self._given(arrangement, trace)
+            answer = _plain(given) if type(given) is str else Answer.of(given)
+            self._check_said(answer, arrangement)
+        except BaseException as error:
+            if not _is_the_applications(error):
+                raise
+            failed = Reply(None, time.perf_counter() - started, error, trace)
+            return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
+        self._failures_in_a_row = 0
+        if answer.usage or answer.models:
+            self.budget.spend(answer.usage, answer.models)
+        return Reply(answer, time.perf_counter() - started, traced=trace)
+
+    async def _given(self, arrangement: Arrangement, trace: TracedReplay | None) -> Any:
+        """What the application returns in time; the slot is given back in any case."""
+        deadlines, slot = self._deadlines, begun(self._around, self.limiter)
+        ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
+        task = asyncio.current_task() if deadlines is not None else None
+        try:
+            if deadlines is None or task is None:
+                return await ask(self.question, arrangement.sources)
+            deadlines.begin(task)
+            try:
+                given = await ask(self.question, arrangement.sources)
+            except BaseException as error:
+                if deadlines.end(task):
+                    raise deadlines.passed() from error
+                raise
+            if deadlines.end(task):
+                # What it says when it is cancelled is no answer.
+                raise deadlines.passed()
+            return given
+        finally:
+            slot.limiter = None
+            self.limiter.leave()
+
+    def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
+        # Whoever is shown nothing may well say nothing.
+        empty = EMPTY if said_nothing(answer) and arrangement.sources else ""
+        fault = self.fault_in(answer) or empty
+        if fault:
+            raise UnusableReply(fault, answer.usage, answer.models, passing=True)
+
+    async def _after_a_failure(
+        self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
+    ) -> Reply:
+        from .retrying import again  # most searches never need it
+
+        if failed.traced is not None:
+            await failed.traced.end(Judgement(Verdict.UNKNOWN, failed.error), error=failed.cause)
+        if isinstance(failed.cause, UnusableReply):
+            self.budget.spend(failed.cause.usage, failed.cause.models)
+        if not may_try_again:
+            return failed
+
+        async def retry() -> Reply:
+            return await self.run(arrangement, self._count_retry, "retry", may_try_again=False)
+
+        try:
+            reply = await again(self.retries, failed, retry, _cause, self.stopper.pause)
+        except LimitReached as limit:
+            raise limit from failed.cause
+        if reply.cause is not None:
+            self.budget.failures += 1
+            self._failures_in_a_row += 1
+        return reply
+
+    def _count_retry(self) -> None:
+        self.charge()
+        self.budget.retries += 1
+
+    async def _ask_traced(
+        self,
+        trace: TracedReplay,
+        arrangement: Arrangement,
+        question: str,
+        sources: tuple[Source, ...],
+    ) -> Answer:
+        with traced(trace):
+            answer = Answer.of(await self._ask(question, sources))
+        trace.answered = arrangement, answer
+        return answer
+
+    async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
+        given = await threads.shared().run(self.replay, question, sources)
+        # The common case first: asking whether something is awaitable is slow.
+        if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
+            return await given
+        return given
+
+
+def _cause(reply: Reply) -> BaseException | None:
+    return reply.cause
+
+
+@lru_cache(maxsize=256)
+def _plain(text: str) -> Answer:
+    """A string as an answer: short ones repeat, and one object will do for all."""
+    return Answer(text)
+
+
+def _is_the_applications(error: BaseException) -> bool:
+    """True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
+    if isinstance(error, asyncio.CancelledError):
+        return not _is_cancelled_from_outside()
+    if isinstance(error, KeyboardInterrupt):
+        # Ctrl-C comes to the main thread alone; elsewhere it would end the loop and leave all waiting.
+        return threading.current_thread() is not threading.main_thread()
+    return not isinstance(error, (UntrueReplay, NoSourcesCaptured, Reentered, GeneratorExit))
+
+
+def _is_cancelled_from_outside() -> bool:
+    """False where the application let a cancellation of its own escape."""
+    # Python 3.10 cannot tell; there it counts as one from outside, and the search stops.
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0

@@ -1,0 +1,93 @@
+"""The answers to arrangements, numbered: the first is the one that is probed. For one event loop."""
+
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+
+from ..predicates.wording import same_wording
+from ..sources import Arrangement
+from ..verdicts import Answer
+from .answer_cache import AnswerCache
+from .memo import Memo
+from .replayer import Replayer
+from .reply import Reply
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampler:
+    """The replies to arrangements, out of the cache where it has them, from the application else."""
+
+    replayer: Replayer
+    cache: AnswerCache
+    _again: Memo[Reply] = field(default_factory=Memo[Reply])
+
+    async def first(self, arrangement: Arrangement) -> Reply:
+        """The reply that is probed. Raises LimitReached, and errors of this package only."""
+        return self.replayer.counting(await self.cache.reply(arrangement, self._run))
+
+    async def sample(self, arrangement: Arrangement, number: int) -> Reply:
+        """The reply of that number, from 0 on. Raises what ``first`` raises."""
+        if number == 0:
+            return await self.first(arrangement)
+        return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))
+
+    async def several(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:
+        """So many from that number on, each made once, all together. Raises LimitReached once there was
+        a stop."""
+        self.replayer.stopper.check()
+        if count == 1:
+            return [await self._once(arrangement, first)]
+        replies: dict[int, Reply] = {}
+        failed: list[Exception] = []
+
+        async def one(number: int) -> None:
+            try:
+                replies[number] = await self._once(arrangement, number)
+            except Exception as error:
+                failed.append(error)
+
+        async with anyio.create_task_group() as together:
+            for number in range(first, first + count):
+                together.start_soon(one, number)
+        if failed:
+            raise failed[0]
+        return [replies[number] for number in range(first, first + count)]
+
+    async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
+        """The answer that most of ``most`` samples give, worded as in the first of these; None without
+        any. Draws no more samples once the others could not catch up."""
+        replies: list[Reply] = []
+        while True:
+            answers = [reply.answer for reply in replies if reply.answer is not None]
+            wordings = Counter(same_wording(answer.text) for answer in answers)
+            first, second = [*(count for _, count in wordings.most_common(2)), 0, 0][:2]
+            left = most - len(replies)
+            # So many more would have to agree before it is decided.
+            wanted = min(left, max(1, (left - (first - second)) // 2 + 1))
+            if not left or first - second > left:
+                break
+            replies += await self.several(arrangement, len(replies), wanted)
+        if not wordings:
+            return None
+        wording = max(wordings, key=lambda wording: wordings[wording])
+        return next(answer for answer in answers if same_wording(answer.text) == wording)
+
+    async def _once(self, arrangement: Arrangement, number: int) -> Reply:
+        if number == 0:
+            reply = await self.first(arrangement)
+        else:
+            make = partial(self.sample, number=number)
+            reply, _ = await self._again.get((arrangement.key, number), make, arrangement)
+        self.replayer.check_alive(reply)
+        return reply
+
+    def _run(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
+        return self.replayer.run(arrangement, self._count)
+
+    def _count(self) -> None:
+        self.replayer.charge()
+        self.replayer.budget.samples += 1

@@ -1,0 +1,249 @@
+"""What is said of an explanation, and in which order; the forms only lay it out.
+
+Everything that comes from outside (questions, answers, documents, ids) is ``printable`` here already; no
+form may read it as markup: no text can move the cursor, colour a line or pretend to be the report's.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from ..explanation.explanation import Explanation
+from ..explanation.records import DOUBTED, JUDGED_TOGETHER, Finding, SourceRecord
+from ..explanation.wording import joined, named_units, phrase
+from ..lattice import subset_count
+from ..printable import plain_id, printable, shortened
+from ..rules import RuleKind
+
+ReportTone: TypeAlias = Literal["plain", "label", "warning", "id", "sure", "open", "aside"]
+"""What a form may show by its colours: *sure* is what is proved or complete, *open* what is not."""
+_MOST_SHOWN = 10
+"""Of a list that may be long; the rest is counted."""
+
+_MOST_RULES = 50
+"""Of one kind: "any five of ten sources" makes 252."""
+
+
+class Statement(NamedTuple):
+    """Something that is said, in its tone."""
+
+    text: str
+    tone: ReportTone = "plain"
+
+
+class ReportEntry(NamedTuple):
+    """One of a section: what is said, in columns where there are several. ``below``: what it rests on."""
+
+    cells: tuple[Statement, ...]
+    below: str = ""
+
+
+class Section(NamedTuple):
+    """``heading``: empty for what stands above all others. ``listed``: its entries are members of a list.
+    ``left_out``: so many more of them there are."""
+
+    heading: str
+    entries: tuple[ReportEntry, ...]
+    listed: bool = False
+    left_out: int = 0
+
+
+_Votes: TypeAlias = Mapping[tuple[RuleKind, frozenset[str]], str]
+"""By the kind of rule and the sources kept."""
+
+_SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model saw them"}
+
+
+def sections(explanation: Explanation) -> Iterator[Section]:
+    """The report, section by section; one of which there is nothing to say is not among them."""
+    yield _opening(explanation)
+    yield _sources(explanation)
+    yield from _listed(
+        "Held out: retrieved, but never shown to the model",
+        (f"{plain_id(source.id)}  {shortened(_gist(source), 90)}" for source in explanation.held_out),
+    )
+    votes = _votes(explanation)
+    for kind in explanation.predicates:
+        yield _rules(explanation, kind, votes)
+    yield from _listed("What would flip it", map(str, explanation.counterfactuals))
+    yield from _listed("What is not a rule", _non_rules(explanation, votes))
+    yield from _importance(explanation)
+    left_open = (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
+    # What both kinds needed is said once.
+    yield from _listed("Left open", dict.fromkeys(left_open))
+    yield from _listed("Notes", explanation.notes)
+    yield Section("Cost", tuple(ReportEntry((said,)) for said in _cost(explanation)))
+
+
+def _opening(explanation: Explanation) -> Section:
+    labelled = (("Question", explanation.question), ("Answer", explanation.baseline.text))
+    entries = [
+        ReportEntry((Statement(label, "label"), Statement(shortened(printable(text), 2000))))
+        for label, text in labelled
+    ]
+    entries += [
+        ReportEntry((Statement(f"WARNING: {shortened(printable(warning), 1000)}", "warning"),))
+        for warning in explanation.warnings
+    ]
+    return Section("", tuple(entries))
+
+
+def _listed(heading: str, said: Iterable[str]) -> Iterator[Section]:
+    entries = [ReportEntry((Statement(shortened(printable(each), 400)),)) for each in said]
+    if entries:
+        left_out = max(0, len(entries) - _MOST_SHOWN)
+        yield Section(heading, tuple(entries[:_MOST_SHOWN]), listed=True, left_out=left_out)
+
+
+def _sources(explanation: Explanation) -> Section:
+    tied = {each: tie.sources[0] for tie in explanation.ties for each in tie.sources[1:]}
+    entries: list[ReportEntry] = []
+    for source in explanation.sources:
+        marked = f" (tied to {plain_id(tied[source.id])})" if source.id in tied else ""
+        marked = " (pinned)" if source.pinned else marked
+        gist = Statement(f"{shortened(_gist(source), 90)}{marked}")
+        entries.append(ReportEntry((Statement(plain_id(source.id), "id"), gist)))
+    scope = _SCOPES[explanation.scope]
+    return Section(f"Sources ({len(explanation.sources)}, {scope})", tuple(entries))
+
+
+def _gist(source: SourceRecord) -> str:
+    title = source.metadata.get("title")
+    shown = title if isinstance(title, str) and title != source.id else source.text
+    return printable(" ".join(shown.split()))
+
+
+def _votes(explanation: Explanation) -> _Votes:
+    """What was counted where samples were put to the vote, in words."""
+    return {
+        (kind, frozenset(probe.kept)): f"votes: {votes.holds} for it, {votes.breaks} against"
+        for probe in explanation.probes
+        for kind, votes in probe.votes.items()
+    }
+
+
+def _own(explanation: Explanation, rule: Finding) -> frozenset[str]:
+    """What is kept on a rule's own subset: of those that it speaks about, the one that says least."""
+    named = set(rule.sources)
+    if rule.kind is RuleKind.OMISSION:
+        return frozenset(source.id for source in explanation.sources if source.id not in named)
+    return frozenset(source.id for source in explanation.sources if source.pinned or source.id in named)
+
+
+def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Section:
+    retained = kind is RuleKind.RETENTION
+    rules = explanation.retention_rules if retained else explanation.omission_rules
+    heading = f"{kind.value.capitalize()} rules"
+    if not rules:
+        found = "none" if explanation.complete else "none found so far"
+        condition = shortened(printable(explanation.predicates[kind]), 200)
+        return Section(heading, (ReportEntry((Statement(f"{found}, for: {condition}", "aside"),)),))
+    entries: list[ReportEntry] = []
+    for finding in rules[:_MOST_RULES]:
+        relation = f"; {finding.relation}" if finding.relation else ""
+        counted = votes.get((kind, _own(explanation, finding)))
+        told_of = f"; on its own subset, {counted}" if counted else ""
+        rule = Statement(finding.rule, "sure" if finding.proved else "open")
+        entries.append(ReportEntry((rule,), f"{printable(finding.evidence)}{told_of}{relation}"))
+    left_out = max(0, len(rules) - _MOST_RULES)
+    return Section(heading, tuple(entries), listed=True, left_out=left_out)
+
+
+def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:
+    everything = [source.id for source in explanation.sources]
+    free = [source.id for source in explanation.sources if not source.pinned]
+    ties = [tie.sources for tie in explanation.ties]
+    for witness in explanation.witnesses:
+        doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
+        attempt = f"{doing} {_named(witness.sources, free, ties) or 'nothing'}"
+        kept = _named(witness.kept, everything) or "no sources"
+        given = "" if witness.kept == witness.sources else f" with {kept} retained"
+        counted = votes.get((witness.kind, frozenset(witness.kept)))
+        told_of = f" ({counted})" if counted else ""
+        yield f"{attempt} is not enough{given}{_answered(witness.answer)}{told_of}"
+
+
+def _named(ids: Sequence[str], everything: Sequence[str], ties: Iterable[Sequence[str]] = ()) -> str:
+    """Most of many are named by what is not among them."""
+    among = set(ids)
+    rest = [identity for identity in everything if identity not in among]
+    many = len(ids) > _MOST_SHOWN or len(ids) > 2 * len(rest) + 1
+    if not (rest and many) or len(rest) > _MOST_SHOWN:
+        return phrase(named_units(ids, ties))
+    return f"all but {phrase(named_units(rest, ties))}"
+
+
+def _answered(answer: str | None) -> str:
+    return "" if answer is None else f": the answer was {shortened(answer, 80)!r}"
+
+
+def _importance(explanation: Explanation) -> Iterator[Section]:
+    counting = [index for index in explanation.importance if index.banzhaf]
+    entries: list[ReportEntry] = []
+    for index in counting:
+        estimated = f"  (estimated, +- {index.error:.2g})" if index.error else ""
+        tied = f"  (with {joined(index.tied)})" if index.tied else ""
+        figures = f"{index.banzhaf:.3f}  {index.shapley:.3f}{estimated}{tied}"
+        cells = (plain_id(index.source), index.kind.value, figures)
+        entries.append(ReportEntry(tuple(map(Statement, cells))))
+    if entries:
+        proved = all(finding.proved for finding in explanation.rules)
+        caveat = "" if proved else ", as far as these rules are so"
+        yield Section(f"Importance (Banzhaf, Shapley{caveat})", tuple(entries))
+
+
+def _cost(explanation: Explanation) -> Iterator[Statement]:
+    counts, spent = explanation.counts, explanation.spent
+    subsets = subset_count(1 << len(explanation.units))
+    yield Statement(
+        f"{counts.probes} probes of {subsets} subsets; {counts.replays} replays "
+        f"({counts.baseline} baseline, {counts.repeat_check} repeat check, {counts.samples} samples, "
+        f"{counts.retries} retries); {counts.reused} answers reused"
+    )
+    if counts.stored:
+        yield Statement(f"{counts.stored} answers came from the store")
+    if counts.wasted:
+        yield Statement(f"{counts.wasted} probes were guesses that were not needed")
+    yield from _spent("replays", spent.replays, spent.replays_cost)
+    if counts.judge_requests:
+        requests = "request" if counts.judge_requests == 1 else "requests"
+        yield Statement(f"{counts.judge_requests:,} {requests} to the judge")
+    yield from _spent("judge", spent.judge, spent.judge_cost)
+    yield Statement(printable(f"miner: {explanation.miner.name} ({explanation.miner.reason})"))
+    yield _ending(explanation)
+
+
+def _ending(explanation: Explanation) -> Statement:
+    if explanation.ended:
+        negated = "" if explanation.complete else "not "
+        tone: ReportTone = "sure" if explanation.complete else "open"
+        return Statement(f"{negated}complete: {_completeness(explanation)}", tone)
+    why = shortened(printable(explanation.why_incomplete), 300)
+    sure = all(finding.claim in {"proved", "confident"} for finding in explanation.rules)
+    shown = "what is shown is true, " if sure and not explanation.voted else ""
+    return Statement(f"not complete ({why}): {shown}more may exist", "open")
+
+
+def _completeness(explanation: Explanation) -> str:
+    passed = "passed the votes" if explanation.voted else ""
+    if explanation.miner.name == "partitioned":
+        passed = passed or "was found"
+        return f"no other rule within a batch {passed}; those over several are not looked for"
+    if JUDGED_TOGETHER in explanation.warnings:
+        passed = passed or "was found"
+    if explanation.stop_reason == DOUBTED:
+        return f"no other rule {passed or 'was found'}; {DOUBTED}"
+    if not explanation.complete:
+        passed = passed or "was found"
+        return f"no other rule of the kept sources {passed}; there may be rules that name dropped ones"
+    if passed:
+        return f"no other rule {passed}"
+    tested = any(finding.claim == "tested" for finding in explanation.rules)
+    units = " of units, as near-duplicates stayed together" if explanation.ties else ""
+    return "no other rule passed the tests" if tested else f"these are all the rules there are{units}"
+
+
+def _spent(whose: str, tokens: Mapping[str, int], cost: float | None) -> Iterator[Statement]:
+    if tokens:
+        counted = ", ".join(f"{count:,} {printable(kind)}" for kind, count in tokens.items())
+        money = "" if cost is None else f"; cost {cost:,.4f}"
+        yield Statement(f"{whose}: {counted}{money}")

@@ -1,0 +1,209 @@
+"""Whether the baseline can be explained: by these conditions, and again and again."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from logging import getLogger
+
+from ..errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse, RagRuleError
+from ..predicates import Equals, Predicate, SameAnswer, negation_of
+from ..predicates.inside import sources_named_in
+from ..printable import printable, shortened
+from ..probing.judging import Judging, described
+from ..probing.limits import LimitReached
+from ..probing.prober import Prober
+from ..probing.replaying import Baseline
+from ..probing.reply import Reply
+from ..probing.tracing.marks import TracedReplay
+from ..probing.voting import Voting
+from ..rules import RuleKind
+from ..sources import Arrangement, SourceSet, no_source
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .baseline import Established
+
+FALSE_CONDITION = (
+    "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say what "
+    "would change that; they do not explain this answer"
+)
+HOLDS_ANYHOW = (
+    "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
+    "So what is omitted need not be what brings it about"
+)
+_LOG = getLogger(__name__)
+_SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
+
+
+async def check_judgeable(
+    established: Established, question: str, sources: SourceSet, judgings: Iterable[Judging]
+) -> None:
+    """A predicate that fails on the baseline would fail on every probe. Raises BaselineFailed."""
+    answer = established.baseline.answer
+    case = Case(question, answer, answer, sources.sources, sources.sources)
+    for judging in judgings:
+        try:
+            judgement = await judging.ask(case)
+            if established.traced is not None:
+                await established.traced.end(judging.turned(judgement), str(judging.base))
+        except RagRuleError:
+            raise
+        except Exception as error:
+            raise BaselineFailed(
+                f"the predicate failed on the baseline's answer: {described(error)}; "
+                f"the answer was {shortened(answer.text, 200)!r}"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineChecks:
+    """Looks at a baseline with the prober that is to explain it.
+
+    ``judgings``: one for each base predicate. ``voting``: where votes are what there is against answers
+    that do not repeat. What it has to say goes to ``warnings`` and ``notes``.
+    """
+
+    established: Established
+    sources: SourceSet
+    prober: Prober
+    voting: Voting | None
+    judgings: Sequence[Judging]
+    warnings: list[str]
+    notes: list[str]
+
+    @property
+    def baseline(self) -> Baseline:
+        """What is checked."""
+        return self.established.baseline
+
+    @property
+    def question(self) -> str:
+        """What it answers."""
+        return self.prober.sampler.replayer.question
+
+    @property
+    def _full(self) -> Arrangement:
+        return Arrangement.of(self.sources, self.sources.lattice.full)
+
+    async def check_true(self, judgings: Mapping[RuleKind, Judging], *, raises: bool) -> None:
+        """Says so where a condition is not true of the baseline's answer, or already that of omissions.
+
+        Of one from a log and of the one that is given now: where these differ, that is what is said.
+        Raises ConditionFalse where ``raises``.
+        """
+        kept, baseline = self.sources.sources, self.baseline
+        against = baseline.answer
+        answers = [baseline.answer, *([baseline.current] if baseline.logged and baseline.current else [])]
+        cases = [Case(self.question, against, answer, kept, kept) for answer in answers]
+        told: dict[Predicate, tuple[str, str]] = {}
+        for kind, judging in judgings.items():
+            verdicts = {(judging.known(case) or await judging.judge(case)).verdict for case in cases}
+            of_retention = kind is RuleKind.RETENTION
+            if verdicts == {Verdict.of(not of_retention)}:
+                holds = negation_of(judging.predicate) if of_retention else str(judging.predicate)
+                is_own = not of_retention and not judging.is_negation
+                told.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
+        strangers = list(self._strangers([judging.base for judging in judgings.values()]))
+        self.warnings[:0] = strangers
+        for text, holds in told.values():
+            warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
+            if raises:
+                raise ConditionFalse(". ".join([warning, *strangers]))
+            # An explanation may take hours and much money, so this is not left for its end.
+            _LOG.warning("%s", printable(warning))
+            self.warnings.insert(0, warning)
+
+    def _strangers(self, predicates: Iterable[Predicate]) -> Iterator[str]:
+        """What is said of sources that conditions name, and that there are not: such a condition is met
+        by no answer, or by all of them, which looks like a rule."""
+        ids = self.sources.ids
+        named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
+        for name in named:
+            if name not in ids:
+                yield f"the condition names {no_source([name], ids)}"
+
+    async def check_repeatable(self, *, wanted: bool) -> None:
+        """Asks about the full set once more: a predicate that disagrees with itself explains nothing.
+
+        That a logged answer is no longer given is no such disagreement, but is said first: under votes,
+        where the majority says so.
+        Raises AnswerNotRepeatable, LimitReached.
+        """
+        sampler, baseline = self.prober.sampler, self.baseline
+        if sampler.replayer.stopper.reason:
+            return
+        first = baseline.current
+        if baseline.logged and first is not None:
+            await self._compare_with_log(first)
+        if not wanted and (first is not None or not baseline.logged):
+            return
+        reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
+        if reply.answer is None:
+            self.notes.append(f"the repeat check failed: {reply.error}")
+            return
+        sampler.cache.remember(self._full, reply)
+        if baseline.logged and first is None:
+            await self._compare_with_log(reply.answer)
+        else:
+            await self._compare(first or baseline.answer, reply.answer, reply.traced)
+
+    async def _compare(self, first: Answer, second: Answer, traced: TracedReplay | None) -> None:
+        for judging in self.judgings:
+            verdicts = await self._verdicts(judging, first, second)
+            if traced is not None:
+                judgement = Judgement(verdicts[1])
+                await traced.end(judging.turned(judgement), str(judging.base))
+            if {Verdict.HOLDS, Verdict.BREAKS} <= set(verdicts):
+                await self._check_held_out(first, second)
+                raise AnswerNotRepeatable(
+                    str(judging.base),
+                    (first.text, second.text),
+                    self.baseline.notes,
+                    about_wording=isinstance(judging.base, (SameAnswer, Equals)),
+                )
+
+    async def _check_held_out(self, first: Answer, second: Answer) -> None:
+        """Raises UnseenSourcesNeeded where the answer is another one each time that what no model saw is
+        not served: then the model is not to blame."""
+        baseline = self.baseline
+        if baseline.unseen_needed is None or not baseline.held_out:
+            return
+        try:
+            again = await self._run_again(self._full)
+        except LimitReached:
+            return  # that the answer differs is known all the same
+        if again.answer is not None and again.answer.text == second.text:
+            told = (shortened(each.text, 200) for each in (first, second))
+            raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*told))
+
+    async def _once_more(self, arrangement: Arrangement) -> Reply:
+        fresh = self.established.fresh  # it has been asked during this call, and said this
+        return await self._run_again(arrangement) if fresh is None else Reply(fresh)
+
+    async def _run_again(self, arrangement: Arrangement) -> Reply:
+        replayer = self.prober.sampler.replayer
+
+        def count() -> None:
+            replayer.charge()
+            replayer.budget.repeat_check += 1
+
+        return await replayer.run(arrangement, count, "repeat check")
+
+    async def _compare_with_log(self, current: Answer) -> None:
+        logged = self.baseline.answer
+        for judging in self.judgings:
+            then, now = await self._verdicts(judging, logged, current)
+            told = current
+            if then is not now and self.voting is not None:
+                # One answer that differs may be the odd one.
+                probe = await self.voting.poll(self._full, judging)
+                now, told = probe.judgement.verdict, probe.reply.answer or current
+            if then is not now:
+                self.warnings.append(
+                    f"the logged answer is not what the application answers on these sources now: "
+                    f"{str(judging.predicate)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
+                    f"{_SAID[now]} for {shortened(told.text, 200)!r}. What follows is about what it "
+                    "answers now"
+                )
+
+    async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
+        kept, against = self.sources.sources, self.prober.baseline
+        cases = [Case(self.question, against, answer, kept, kept) for answer in (first, second)]
+        return [(await judging.judge(case)).verdict for case in cases]

@@ -1,0 +1,55 @@
+"""What a session has done so far, told to whoever wants to know."""
+
+from dataclasses import dataclass, field
+from itertools import count
+
+from ..probing.budget import Budget
+from ..probing.judging import described
+from ..progress.report import Progress, ProgressReport
+
+_calls = count(1)
+"""The numbers of all calls in this process."""
+
+
+@dataclass(slots=True, repr=False)
+class ProgressTeller:
+    """Tells ``listeners``; one that raises is told no more, of which a note is made."""
+
+    listeners: tuple[Progress, ...]
+    budget: Budget
+    upper_bound: int
+    notes: list[str]
+    _call: int = field(default_factory=lambda: next(_calls))
+    _probes: int = 0
+    _waiting: int = 0
+
+    def note(self, probes: int, waiting: int) -> None:
+        """Remembers how far it is, and how many more probes are asked for by now."""
+        self._probes, self._waiting = probes, waiting
+
+    def tell(self, *, done: bool = False) -> None:
+        """Tells what was noted."""
+        for listener in self.listeners:
+            try:
+                listener(self._report(done))
+            except Exception as error:  # a broken progress bar must not cost what was paid for
+                self.listeners = tuple(each for each in self.listeners if each is not listener)
+                self.notes.append(f"progress was no longer told: {described(error)}")
+
+    def _report(self, done: bool) -> ProgressReport:
+        budget = self.budget
+        return ProgressReport(
+            probes=self._probes,
+            needed=min(self.upper_bound, self._probes + self._waiting),
+            upper_bound=self.upper_bound,
+            replays=budget.replays,
+            failures=budget.failures,
+            retries=budget.retries,
+            reused=budget.reused,
+            stored=budget.stored,
+            tokens=budget.tokens,
+            cost=budget.cost,
+            seconds=budget.seconds,
+            call=self._call,
+            done=done,
+        )

@@ -1,0 +1,173 @@
+"""The searches of one session, from their first probe to the last vote."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..errors import StoreFailed
+from ..lattice import Mask
+from ..mining import RuleSearch
+from ..probing.drivers import drive, once
+from ..probing.judging import Judging
+from ..probing.limits import LimitReached
+from ..probing.pausing import Stopper
+from ..probing.prober import Probe, Prober
+from ..probing.replaying import Baseline
+from ..probing.tracing.marks import TracedExplanation
+from ..probing.voting import Voting
+from ..rules import RuleKind
+from ..settings import Settings
+from ..sources import Arrangement, SourceSet
+from ..verdicts import Verdict
+from .plan import MiningPlan
+from .progress_telling import ProgressTeller
+from .tracked_search import TrackedSearch
+from .updates import Announcer
+from .vote_confirmation import VoteConfirmation
+
+Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
+"""How an arrangement is probed: once, or by vote."""
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class Searching:
+    """One search for each kind of rule.
+
+    ``baseline``: what they are about. ``announcer``: is told of every verdict, where somebody watches;
+    nothing new is begun until more is waited for.
+    """
+
+    sources: SourceSet
+    settings: Settings
+    plan: MiningPlan
+    judgings: Mapping[RuleKind, Judging]
+    prober: Prober
+    voting: Voting
+    baseline: Baseline
+    teller: ProgressTeller
+    announcer: Announcer | None
+    probed: set[Mask] = field(init=False, default_factory=set[Mask])
+    _by_search: dict[RuleSearch, TrackedSearch] = field(init=False)
+    _way: Way = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._way = self.voting.probe if self.settings.noise.votes else self.prober.probe
+        lattice = self.sources.lattice
+        self._take(
+            TrackedSearch(
+                self.plan.search(kind, lattice, self.settings),
+                judging,
+                self.sources,
+                self.voting,
+                self.baseline.doubt,
+            )
+            for kind, judging in self.judgings.items()
+        )
+        self._stopper.follow(self._stop)
+
+    @property
+    def tracked_searches(self) -> tuple[TrackedSearch, ...]:
+        """As they stand."""
+        return tuple(self._by_search.values())
+
+    @property
+    def _stopper(self) -> Stopper:
+        return self.prober.sampler.replayer.stopper
+
+    async def run(self) -> None:
+        """Runs all searches to their end, and puts to the vote what is to be."""
+        noise = self.settings.noise
+        try:
+            await self._drive()
+            if noise.votes and not noise.everywhere:
+                await self._confirm_votes()
+        finally:
+            self._note()
+
+    async def end_traces(self, trace: TracedExplanation) -> None:
+        """Of replays that no search asked for, the verdict is told where it is known anyway."""
+        judging = self.tracked_searches[0].judging
+        for replay in trace.open:
+            if replay.answered is not None:
+                judgement = judging.known(self.prober.case(*replay.answered))
+                if judgement is not None:
+                    await replay.end(judging.turned(judgement), str(judging.base))
+
+    def _take(self, tracked_searches: Iterable[TrackedSearch]) -> None:
+        self._by_search = {tracked.search: tracked for tracked in tracked_searches}
+        if self._stopper.reason:
+            self._stop(self._stopper.reason)
+
+    def _stop(self, reason: str) -> None:
+        for search in self._by_search:
+            search.stop(reason)
+
+    async def _drive(self) -> None:
+        await drive(
+            tuple(self._by_search),
+            self._probe if self.announcer is None else self._probe_if_wanted,
+            self.prober.sampler.replayer.limiter.size,
+            stop=self._stopper.stop,
+            told=self._announce,
+            lockstep=self.settings.lockstep,
+        )
+
+    async def _confirm_votes(self) -> None:
+        confirmation = VoteConfirmation(self.sources, self.settings, self.plan)
+        while True:
+            tracked_searches = self.tracked_searches
+            renewed = tuple(confirmation.renewed(tracked) for tracked in tracked_searches)
+            if renewed != tracked_searches:
+                self._take(renewed)
+                await self._drive()
+                continue
+            wanted = [] if self._stopper.reason else confirmation.wanted(tracked_searches)
+            if not wanted:
+                return
+            jobs = [(tracked.search, mask) for tracked, mask in wanted]
+            await once(jobs, self._vote, stop=self._stopper.stop)
+
+    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
+        return await self._probe_if_wanted(search, mask, self.voting.poll)
+
+    async def _probe_if_wanted(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
+        """Once more is waited for, where somebody watches. Raises LimitReached after a stop meanwhile."""
+        if self.announcer is not None:
+            await self.announcer.open.wait()
+            self._stopper.check()
+        return await self._probe(search, mask, way)
+
+    async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
+        tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, mask)
+        if way is None:
+            voted = self.settings.noise.votes and search.is_crucial(mask)
+            way = self.voting.poll if voted else self._way
+        try:
+            probe = await way(arrangement, tracked.judging)
+        except StoreFailed as failed:
+            # What was proved until then stands.
+            raise LimitReached(f"the store failed: {failed}") from failed
+        self._keep(tracked, mask, probe)
+        self.probed.add(mask)
+        if self.teller.listeners:
+            self._note(told=search)
+            self.teller.tell()
+        if probe.reply.cause is not None:
+            self.prober.sampler.replayer.check_alive(probe.reply)
+        return probe.judgement.verdict
+
+    def _keep(self, tracked: TrackedSearch, mask: Mask, probe: Probe) -> None:
+        kept = probe if self.settings.reuse_answers else probe.without_answer()
+        tracked.keep(mask, kept)
+        if probe.ballot is not None:
+            for other in self._by_search.values():
+                if other is not tracked and other.judging.base == tracked.judging.base:
+                    other.overrule(mask, kept)
+
+    def _note(self, told: RuleSearch | None = None) -> None:
+        """``told``: is about to be told a verdict, for which it still counts as waiting."""
+        waiting = max(search.waiting - (search is told) for search in self._by_search)
+        self.teller.note(len(self.probed), waiting)
+
+    def _announce(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
+        if self.announcer is not None:
+            self.announcer.told(self._by_search[search], mask, verdict, len(self.probed))

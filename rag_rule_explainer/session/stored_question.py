@@ -1,0 +1,115 @@
+"""What the store has on one question: its answers, and what the application was that gave them."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..errors import ApplicationChanged, InvalidInput, StoreFailed
+from ..probing import threads
+from ..probing.replaying import Baseline, ReplayFidelity
+from ..sources import Arrangement, SourceSet
+from ..storing.store import Store
+from ..verdicts import Judgement, Verdict
+
+if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+    from ..storing.answers import QuestionAnswers
+    from ..storing.opened import Opened
+
+_REQUESTS = "what models were sent in the baseline"
+"""Under which the store keeps a fingerprint of that, as it keeps judgements."""
+_DOUBTS = "what tells against the replays"
+"""Under which it keeps that, if there is anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuestion:
+    """The store, as far as one question on these sources goes.
+
+    ``opened``: None where nothing is stored, and nothing is done here. ``name``: what answers are stored
+    under. ``fidelity``: of the baseline that the caller handed over, where it has any.
+    """
+
+    opened: "Opened | None"
+    name: str
+    sources: SourceSet
+    fidelity: ReplayFidelity | None
+
+    @classmethod
+    async def of(
+        cls, store: Store | None, question: str, sources: SourceSet, given: Baseline | None
+    ) -> "StoredQuestion":
+        """Opens the store, if there is one."""
+        state = given.state if given is not None else ""
+        # A server may be far away.
+        opened = None if store is None else await threads.shared().run(store.open)
+        name = f"{question}\n[{state}]" if state else question
+        return cls(opened, name, sources, None if given is None else given.fidelity)
+
+    @property
+    def answers(self) -> "QuestionAnswers | None":
+        """The answers to the question."""
+        return None if self.opened is None else self.opened.answers(self.name)
+
+    @property
+    def _key(self) -> tuple[str, tuple[str, ...]]:
+        """Under what the store knows the requests of the baseline on these sources."""
+        return self.name, Arrangement.of(self.sources, self.sources.lattice.full).key
+
+    async def recognise_the_application(self) -> None:
+        """Raises ApplicationChanged where the store's answers are those of one that asks otherwise."""
+        store, fidelity = self.opened, self.fidelity
+        if store is None or fidelity is None:
+            return
+        known = await store.judgement(_REQUESTS, self._key)
+        doubted = await store.judgement(_DOUBTS, self._key)
+        if doubted is not None:
+            fidelity.doubt = doubted.reason
+        differs = fidelity.recognise(known.reason) if known is not None else ""
+        if differs:
+            raise ApplicationChanged(
+                "the answers that the store has to this question were given when the application sent "
+                f"its models something else: {differs}. Give the changed application a namespace of its "
+                "own (Store(url, namespace)), or prune this one (rag-rules store prune)"
+            )
+
+    async def note_the_application(self) -> None:
+        """Whoever uses the store's answers later is to know what the application sent its models."""
+        if self.opened is not None and self.fidelity is not None and not self.fidelity.unchecked:
+            noted = Judgement(Verdict.HOLDS, self.fidelity.fingerprint)
+            await self.opened.put_judgement(_REQUESTS, self._key, noted)
+
+    async def note_the_doubt(self) -> None:
+        """Whoever uses the store's answers later is to know what tells against them."""
+        fidelity = self.fidelity
+        if self.opened is None or fidelity is None:
+            return
+        doubt = fidelity.unchecked if fidelity.is_comparable else fidelity.doubt
+        if doubt:
+            await self.opened.put_judgement(_DOUBTS, self._key, Judgement(Verdict.HOLDS, doubt))
+
+    def lost(self) -> str:
+        """Why what was stored will not be found again; empty where it will."""
+        if self.opened is not None:
+            try:
+                self.opened.check_there()
+            except StoreFailed as failed:
+                return str(failed)
+        return ""
+
+
+def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
+    """The store under a namespace of the application's own, where none was given, which is noted.
+
+    Raises InvalidInput where nobody knows what the application sends its models: another one might be
+    taken for it.
+    """
+    if store is None or store.namespace is not None:
+        return store
+    beginning = "" if given is None or given.fidelity is None else given.fidelity.beginning
+    if given is None or not beginning:
+        raise InvalidInput(
+            "nothing is known of what this application sends its models, so say which version of it "
+            f"the store's answers are from: Store({store.url!r}, namespace='support-bot-7')"
+        )
+    namespace = f"{given.application or 'application'}-{beginning[:12]}"
+    notes.append(f"answers are stored under the namespace {namespace!r}")
+    return replace(store, namespace=namespace)

@@ -1,0 +1,153 @@
+"""What the reader knows of a text: its subject, its sentences, and the names and numbers in them."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+LONGEST_READ: Final = 20_000
+"""Characters of one passage that are read: a longer one is cut, so that a read stays bounded."""
+
+
+def word_list(words: str) -> frozenset[str]:
+    """Returns the words of a list."""
+    return frozenset(words.split())
+
+
+ASKING: Final = word_list("who whom whose which what where when why how")
+GRAMMAR: Final = ASKING | word_list(
+    """a about above after again against all also although am among an and any are as at be because been
+    before being between both but by can could did do does doing during each either else ever few for from
+    had has have having he her here hers him his i if in into is it its itself just may me might more most
+    much must my name named neither no nor not of off on one only onto or other our out over own per same
+    shall she should since so some such than that the their them then there these they this those through
+    to too under until up upon us very was we were while will with within without would yet you your s
+    t"""
+)
+# Every repetition is bounded or followed by something it cannot match: hostile texts take linear time.
+WORD: Final = re.compile(r"(?:\d+(?:[.,]\d+)*[^\W\d]*|\w+)(?:[-'’]\w+)*")
+UNREADABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\ufeff\ud800-\udfff]")
+_TITLE: Final = re.compile(
+    r"([^\n]{0,119}[^\s.?!;,])[ \t]*\n\s*(?=\S)|((?:\S{1,40} ){0,7}\S{0,40}[^\s.?!;,]): \s*(?=\S)"
+)
+_BREAK: Final = re.compile(
+    r"\n+|(?:(?<=[.!?])|(?<=[.!?][\"'”’)\]]))(?<!\b[A-Z]\.)(?<!\b(?:M[rst]|Dr|St|Jr|vs|No|ca)\.)"
+    r"(?<!\b(?:Mrs|Inc|Ltd)\.)\s+(?![a-zß-ÿ])"
+)
+_CAPITALISED: Final = r"[A-ZÀ-ÖØ-Þ]\w*(?:[-'’]\w+)*"
+_JOINT: Final = r" (?:(?:of|the|de|la|le|van|von|der|du|da|del|di|for|y) ){0,2}"
+NAMED: Final = (
+    rf"{_CAPITALISED}(?:(?:(?:(?<=\b[A-Z])|(?<=\b[MDSJ][rst]))\. ?| & |/|{_JOINT}){_CAPITALISED}| \d+\b)*"
+)
+_MONTH: Final = "(?:(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber)"
+_SCALE: Final = "hundred|thousand|million|billion|dozen"
+_NUMERAL: Final = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    f"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|{_SCALE}"
+)
+
+
+class SpanKind(Enum):
+    """What a stretch of text looks like; of two kinds with the same bounds, the first counts."""
+
+    DATE = re.compile(
+        rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"
+    )
+    YEAR = re.compile(r"(?<!\d)[12]\d{3}\b(?![-.,]\d)")
+    NUMBER = re.compile(rf"(?i)\b(?:\d+(?:[.,]\d+)*[^\W\d]*|{_NUMERAL})\b(?: (?:{_SCALE}|percent)\b)*")
+    NAME = re.compile(rf"\b{NAMED}")
+
+
+class Span(NamedTuple):
+    """A stretch of a text that may answer a question."""
+
+    kind: SpanKind
+    start: int
+    text: str
+    key: str
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sentence:
+    """A sentence, its words as stems, and what in it may answer a question."""
+
+    text: str
+    terms: frozenset[str]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """What a passage is about, and what it says of that."""
+
+    subject: str
+    subject_terms: frozenset[str]
+    body: str
+    sentences: tuple[Sentence, ...]
+    terms: frozenset[str]
+    names: frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def analysed(text: str) -> Passage:
+    """Returns what a passage says, in time linear in its length; once for each text."""
+    text = UNREADABLE.sub(" ", text[:LONGEST_READ]).strip()
+    titled = _TITLE.match(text)
+    body = text[titled.end() :] if titled else text
+    parts = (" ".join(part.split()) for part in _BREAK.split(body))
+    sentences = tuple(Sentence(part, terms_of(part), spans(part)) for part in parts if WORD.search(part))
+    if titled:
+        subject = re.sub(r" ?\([^()]*\)$", "", titled.group(titled.lastindex or 0))
+    else:
+        opening = [
+            span.text for each in sentences[:1] for span in each.spans if span.kind is SpanKind.NAME
+        ]
+        subject = opening[0] if opening and sentences[0].text.find(opening[0]) < 6 else ""
+    names = frozenset(span.key for each in sentences for span in each.spans)
+    terms = terms_of(subject).union(*(each.terms for each in sentences))
+    return Passage(subject, terms_of(subject), body, sentences, terms, names)
+
+
+def spans(text: str) -> tuple[Span, ...]:
+    """Returns the dates, years, numbers and names in a text."""
+    found: dict[tuple[int, int], Span] = {}
+    opening = WORD.search(text)
+    for kind in SpanKind:
+        for match in kind.value.finditer(text):
+            start, end = match.span()
+            if opening and start == opening.start() and not stem(opening.group()):
+                start = min(end, opening.end() + 1)
+            key = key_of(text[start:end])
+            if key and (start, end) not in found:
+                found[start, end] = Span(kind, start, text[start:end], key, terms_of(text[start:end]))
+    return tuple(found.values())
+
+
+def folded(text: str) -> str:
+    """Returns the text without case and accents, so that one word has one spelling."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in apart if not unicodedata.combining(char))
+
+
+@lru_cache(maxsize=32_768)
+def stem(word: str) -> str:
+    """Returns the word's light stem, which ``directed`` and ``director`` share; of mere grammar, none."""
+    plain = folded(word).replace("’", "'").removesuffix("'s").strip("'")
+    if plain in GRAMMAR or not plain.isalpha():
+        return "" if plain in GRAMMAR else plain
+    plain = re.sub(r"(?<=...)ies$", "y", plain)
+    plain = re.sub(r"(?<=...)(?:ings?|[eo]rs?|ed|es|ly|(?<!s)s)$", "", plain)
+    return re.sub(r"(?<=..)(.)\1$|(?<=...)e$", r"\1", plain)
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """Returns the stems of a text's words, without mere grammar."""
+    return frozenset(map(stem, WORD.findall(text))) - {""}
+
+
+def key_of(text: str) -> str:
+    """Returns the text as it is compared: folded words, without punctuation and leading articles."""
+    return re.sub("^(?:(?:an?|the)(?: |$))+", "", " ".join(map(folded, WORD.findall(text))))
