@@ -4,9 +4,9 @@ Searches are put into a ``gate``; what the model is sent is read from the offici
 """
 
 from rag_rule_explainer.instrumentation.outputs import Explained
+from rag_rule_explainer.instrumentation.searches.of_functions import gate
+from rag_rule_explainer.instrumentation.searches.tools import tool
 
 from .explainer import RuleExplainer
-from .gates import gate
-from .tools import tool
 
 __all__ = ["Explained", "RuleExplainer", "gate", "tool"]

@@ -1,6 +1,6 @@
 """How to read the question out of an application's input, and the answer out of its output."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from rag_rule_explainer import Answer, InvalidInput
 from rag_rule_explainer.instrumentation import reading
 
-from .wire import Streamed, plain, reply_in
+from .wire import Streamed, reply_in
 
 _QUESTION_KEYS = ("question", "query", "input", "message", "messages", "content", "text", "prompt")
 _ANSWER_KEYS = ("answer", "response", "output", "result", "content", "text", "message", "messages")
@@ -31,21 +31,26 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns a str, a reply of the OpenAI client, the first of a tuple, or the entry of a dict or of a
+    """Returns a str, an Answer, a reply of the OpenAI client, the first of a tuple, or the entry of a dict or of a
     dataclass that is one of these; a pydantic model is the answer's ``value`` as well.
 
     Raises InvalidInput, naming ``answer_of``, for anything else.
     """
+    while isinstance(output, tuple) and output:
+        # Applications return what they found beside the answer.
+        output = cast("tuple[Any, ...]", output)[0]
     if isinstance(output, Answer):
         return output
-    if isinstance(output, tuple) and output:
-        # Applications return what they found beside the answer.
-        return answer_in(cast("tuple[Any, ...]", output)[0])
+    return _answer_in(cast("Any", output))
+
+
+def _answer_in(output: Any) -> Answer:
     if type(output).__module__.startswith(_OF_OPENAI):
         return Answer(reply_in(output).said.text)
     if isinstance(output, BaseModel):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    entries = asdict(output) if is_dataclass(output) and not isinstance(output, type) else output
+    is_record = is_dataclass(output) and not isinstance(output, type)
+    entries: Any = asdict(cast("Any", output)) if is_record else output
     found = reading.told(entries, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
@@ -55,19 +60,8 @@ def answer_in(output: Any) -> Answer:
     return Answer(found)
 
 
-def drained(output: Any) -> Any:
-    """Returns what is streamed as the whole it comes to; anything else as it is."""
-    return _whole(list(cast("Iterator[Any]", output))) if isinstance(output, Iterator) else output
-
-
-async def adrained(output: Any) -> Any:
-    """Returns the same, also of an async stream."""
-    if isinstance(output, AsyncIterator):
-        return _whole([each async for each in cast("AsyncIterator[Any]", output)])
-    return drained(output)
-
-
-def _whole(pieces: Sequence[Any]) -> Any:
+def whole(pieces: Sequence[Any]) -> Any:
+    """Returns what a stream of texts, or of the OpenAI client's chunks, comes to; else its last piece."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))
@@ -75,18 +69,6 @@ def _whole(pieces: Sequence[Any]) -> Any:
 
 def _text_of(streamed: Streamed, chunk: Any) -> str | None:
     return streamed.take(chunk) if type(chunk).__module__.startswith(_OF_OPENAI) else None
-
-
-def texts_in(given: Any) -> Iterator[str]:
-    """Yields every string in an input, however deep."""
-    return reading.texts_in(plain(given), _text)
-
-
-def plainly(given: Any) -> Any:
-    """Returns the input as JSON-like data, for the record; None for what is a live object."""
-    return reading.plain(
-        plain(given), lambda each: each if isinstance(each, (str, int, float, bool)) else None
-    )
 
 
 def _text(given: Any) -> str | None:

@@ -1,12 +1,13 @@
-"""What requests of the OpenAI protocols and their replies say: chat completions, responses, completions."""
+"""What requests of OpenAI's protocols and their replies say: chat completions and responses."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, reason_in
+from rag_rule_explainer.instrumentation.requests.client_watch import Asked, Called, Reply
 
 _SHOWN = ("instructions", "prompt", "messages", "input")
 """What of a request's body a model is shown; all else says how it is to reply."""
@@ -20,33 +21,6 @@ _COUNTS = {
     "total_tokens": ("total_tokens",),
 }
 Entries = Mapping[str, Any]
-
-
-class Called(NamedTuple):
-    """A call of a tool that a model asks for."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-class Asked(NamedTuple):
-    """A request. ``text``: all that is shown; ``sent``: the same with roles, calls and parameters;
-    ``results``: what tools returned, by the id of their call."""
-
-    text: str
-    sent: str
-    results: tuple[tuple[str, str], ...]
-
-
-class Reply(NamedTuple):
-    """A reply. ``spoken``: its text with its calls; ``spent``: tokens, by kind."""
-
-    said: Said
-    spoken: str
-    calls: tuple[Called, ...]
-    model: str
-    spent: dict[str, int]
 
 
 def asked_in(body: Entries) -> Asked:
@@ -86,7 +60,7 @@ def reply_in(told: Any, *, is_left: bool = False) -> Reply:
 
 
 def plain(given: Any) -> Any:
-    """Returns an object of the client's as JSON-like data: the body of a raw response, a model's fields."""
+    """Returns an object of the client's as JSON-like data: a raw response's body, a model's fields."""
     http = getattr(given, "http_response", None)
     if http is not None:
         with suppress(Exception):  # its body may be a stream, which is the application's to read
@@ -112,13 +86,16 @@ class Streamed:
             self._whole.update(_entries(told.get("response")))
             return str(told["delta"]) if told["type"] == "response.output_text.delta" else ""
         self._whole.update({key: told[key] for key in ("model", "usage") if told.get(key)})
-        first = next((each for each in _several(told.get("choices")) if not each.get("index")), {})
+        choices = map(_entries, _several(told.get("choices")))
+        first: Entries = next((each for each in choices if not each.get("index")), {})
         self._reason = first.get("finish_reason") or self._reason
         delta = _entries(first.get("delta") or {"content": first.get("text")})
         for key in ("content", "refusal"):
             self._texts[key] = self._texts.get(key, "") + (delta.get(key) or "")
         for call in _several(delta.get("tool_calls")):
-            known = self._calls.setdefault(call.get("index") or 0, {"id": "", "name": "", "arguments": ""})
+            known = self._calls.setdefault(
+                call.get("index") or 0, {"id": "", "name": "", "arguments": ""}
+            )
             told = {"id": call.get("id"), **_entries(call.get("function"))}
             known.update({key: known[key] + (told.get(key) or "") for key in known})
         return delta.get("content") or ""
@@ -191,7 +168,9 @@ def _refuses(message: Entries) -> bool:
 
 def _spent(usage: Any) -> dict[str, int]:
     told = _entries(usage)
-    spent = {kind: next((told[name] for name in names if told.get(name)), 0) for kind, names in _COUNTS.items()}
+    spent = {
+        kind: next((told[name] for name in names if told.get(name)), 0) for kind, names in _COUNTS.items()
+    }
     details = (_entries(told.get(name)) for name in ("prompt_tokens_details", "input_tokens_details"))
     cached = next((each["cached_tokens"] for each in details if each.get("cached_tokens")), 0)
     spent |= {"cached_input_tokens": cached} if cached else {}

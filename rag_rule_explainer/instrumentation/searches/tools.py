@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from ..copies.copying import copied
+from ..run_context import participation, using_tool
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _NOT_STUBBED = object()
