@@ -31,8 +31,8 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns a str, an Answer, a reply of the OpenAI client, the first of a tuple, or the entry of a dict or of a
-    dataclass that is one of these; a pydantic model is the answer's ``value`` as well.
+    """Returns a str, an Answer, a reply of the OpenAI client, the first of a tuple, or the entry of a
+    dict or of a dataclass that is one of these; a pydantic model is the answer's ``value`` as well.
 
     Raises InvalidInput, naming ``answer_of``, for anything else.
     """

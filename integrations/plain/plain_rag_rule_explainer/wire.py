@@ -87,7 +87,7 @@ class Streamed:
             return str(told["delta"]) if told["type"] == "response.output_text.delta" else ""
         self._whole.update({key: told[key] for key in ("model", "usage") if told.get(key)})
         choices = map(_entries, _several(told.get("choices")))
-        first: Entries = next((each for each in choices if not each.get("index")), {})
+        first = next((each for each in choices if not each.get("index")), _entries(None))
         self._reason = first.get("finish_reason") or self._reason
         delta = _entries(first.get("delta") or {"content": first.get("text")})
         for key in ("content", "refusal"):

@@ -39,7 +39,7 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 def as_found(documents: Iterable[Any]) -> list[Found]:
     """Returns the caller's documents as items. Raises InvalidInput for anything else than texts,
     ``Source``s and JSON objects, for none, and for the same one twice."""
-    given: Any = documents if isinstance(documents, (str, dict)) else list(documents)
+    given: Any = documents if hasattr(documents, "__getitem__") else list(documents)
     items = as_items(given, _lifted, identify, "dict with a text")
     return [replace(item, given=each, is_brought=True) for item, each in zip(items, given, strict=True)]
 
