@@ -135,12 +135,6 @@ class FunctionApplication(Application[Found]):
             raise unusable(FAILED, run.watch, passing=True)
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT
-        if not first.tool_calls:
-            for name in sorted(first.tools.intersection(run.stubs)):
-                raise InvalidInput(
-                    f"stub_tools names {name!r}, which runs all the same, as nothing says which function "
-                    "it is; put @tool on that function"
-                )
 
     @override
     def why_nothing(self, retrievals: int) -> str:

@@ -5,8 +5,7 @@ replaced on its class; which run a request belongs to, the context says.
 """
 
 import re
-from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,31 +40,22 @@ def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
     return result
 
 
-@contextmanager
-def _reading(watch: ClientWatch, key: object) -> Generator[Streamed, None, None]:
-    streamed, is_left = Streamed(), False
-    try:
-        with watch.failing():
-            yield streamed
-    except GeneratorExit:
-        is_left = True
-        raise
-    finally:
-        watch.replied(key, reply_in(streamed.whole(), is_left=is_left))
-
-
 def _read(watch: ClientWatch, key: object, chunks: Iterator[Any]) -> Iterator[Any]:
-    with _reading(watch, key) as streamed:
+    streamed = Streamed()
+    with watch.streaming(key, streamed.reply):
         for chunk in chunks:
             streamed.take(chunk)
             yield chunk
+        streamed.is_left = False
 
 
 async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    with _reading(watch, key) as streamed:
+    streamed = Streamed()
+    with watch.streaming(key, streamed.reply):
         async for chunk in chunks:
             streamed.take(chunk)
             yield chunk
+        streamed.is_left = False
 
 
 def _sending(_: str, request: Any) -> Any:

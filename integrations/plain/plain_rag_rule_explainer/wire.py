@@ -71,7 +71,9 @@ def plain(given: Any) -> Any:
 
 @dataclass(slots=True)
 class Streamed:
-    """This class puts the chunks of a streamed reply together."""
+    """This class puts the chunks of a streamed reply together. ``is_left``: not read to its end."""
+
+    is_left: bool = True
 
     _whole: dict[str, Any] = field(default_factory=dict[str, Any])
     _texts: dict[str, str] = field(default_factory=dict[str, str])
@@ -100,8 +102,11 @@ class Streamed:
             known.update({key: known[key] + (told.get(key) or "") for key in known})
         return delta.get("content") or ""
 
-    def whole(self) -> Entries:
-        """Returns all that came, as a reply that came at once."""
+    def reply(self) -> Reply:
+        """Returns all that came by now, as a reply that came at once."""
+        return reply_in(self._as_one(), is_left=self.is_left)
+
+    def _as_one(self) -> Entries:
         if not self._texts:
             return self._whole
         calls = [{"id": each["id"], "function": each} for each in self._calls.values()]

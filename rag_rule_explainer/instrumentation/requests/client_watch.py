@@ -10,13 +10,18 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from ...errors import InvalidInput
 from ...probing.wholeness import Said, fault_of
 from ...sources import Source
 from ..recording.recorder import Recording
-from ..run_context import inside_retrieval, participation
+from ..run_context import inside_retrieval, participation, refused
 from .exchanges import Exchanges
 from .source_recognition import Request, Sight
 
+_RUNS = (
+    "stub_tools names {name!r}, which ran all the same, as nothing says which function it is; put @tool "
+    "on that function"
+)
 FAILED = "a model failed, and the application answered without its reply"
 
 
@@ -63,6 +68,7 @@ class ClientWatch:
         self._accepts = frozenset(accepts)
         self._fault = ""
         self._calls: dict[str, str] = {}
+        self._streams: dict[object, Callable[[], Reply]] = {}
         self._guard = threading.Lock()
 
     @property
@@ -109,6 +115,26 @@ class ClientWatch:
         self.exchanges.reply(key, reply.said.text, reply.spoken)
 
     @contextmanager
+    def streaming(self, key: object, so_far: Callable[[], Reply]) -> Generator[None, None, None]:
+        """Around the reading of a streamed reply. ``so_far``: what has come of it by now."""
+        self._streams[key] = so_far
+        try:
+            with self.failing():
+                yield
+        finally:
+            self._ended(key)
+
+    def end_streams(self) -> None:
+        """Takes what has come of streams that were left before their end: the run is over."""
+        for key in list(self._streams):
+            self._ended(key)
+
+    def _ended(self, key: object) -> None:
+        so_far = self._streams.pop(key, None)
+        if so_far is not None:
+            self.replied(key, so_far())
+
+    @contextmanager
     def failing(self) -> Generator[None, None, None]:
         """Notes what is raised inside: a model failed."""
         try:
@@ -127,6 +153,8 @@ class ClientWatch:
         found = run.gate.texts(run.gate.begin()) if isinstance(run.gate, Recording) else []
         sight = Sight([Source(str(place), text) for place, text in enumerate(dict.fromkeys(found))])
         for name, text in results:
+            if name in run.stubs and name not in run.stubbed:
+                raise refused(InvalidInput(_RUNS.format(name=name)))
             run.made.append(text)
             if sight.seen_in([Request(text)]):
                 run.retrieving_tools.add(name)
@@ -142,6 +170,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
     try:
         yield
     finally:
+        watch.end_streams()
         # A stream that is given up may end in the garbage collector's context, where nothing was set.
         with suppress(ValueError):
             _watching.reset(token)

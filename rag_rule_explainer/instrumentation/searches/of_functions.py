@@ -91,8 +91,13 @@ class Anything:
             return copied(found.given)
         if self.item_of is not None:
             return Made(self.item_of(identify([[found]])[0][0]))
+        if as_text:
+            return found.text.text
+        if isinstance(found.given, Source):
+            source = found.given
+            return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
         # As the caller gave it, which is to be as the search returns it.
-        return found.text.text if as_text else copied(found.given)
+        return copied(found.given)
 
 
 @overload

@@ -26,7 +26,10 @@ def tool(function: Function) -> Function:
         if run is None:
             return _NOT_STUBBED
         run.use_tool(name)
-        return copied(run.stubs[name]) if name in run.stubs else _NOT_STUBBED
+        if name not in run.stubs:
+            return _NOT_STUBBED
+        run.stubbed.add(name)
+        return copied(run.stubs[name])
 
     def made(result: Any) -> Any:
         run = participation()

@@ -1,5 +1,6 @@
 """Models of applications without a framework: the real OpenAI client, and a server on this machine."""
 
+import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from tests.support.completions import Completion
 from tests.support.messages import Body
 from tests.support.openai_server import OpenAIServer
 
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""To load those that there are takes longer than a test."""
 BAD_NEWS, GOOD_NEWS = "There is bad news today.", "All of it is good."
 
 
@@ -31,11 +34,20 @@ def served() -> Generator[Models]:
     """Models that say bad news where they are shown both b and d, and call what tools they are given."""
     # A connection that is kept would belong to the loop that it was opened in.
     once = httpx.Limits(max_keepalive_connections=0)
-    with OpenAIServer(replied) as server, responses_server(spoken) as base_url, httpx.Client() as http:
-        ahttp = httpx.AsyncClient(limits=once)
-        client = OpenAI(base_url=server.base_url, api_key="none", max_retries=0, http_client=http)
+    with (
+        OpenAIServer(replied) as server,
+        responses_server(spoken) as base_url,
+        client_of(server.base_url) as client,
+    ):
+        ahttp = httpx.AsyncClient(limits=once, verify=NO_CERTIFICATES)
         aclient = AsyncOpenAI(base_url=server.base_url, api_key="none", max_retries=0, http_client=ahttp)
         yield Models(client, aclient, client.with_options(base_url=base_url))
+
+
+def client_of(base_url: str) -> OpenAI:
+    """The real client; nothing leaves this machine."""
+    http = httpx.Client(verify=NO_CERTIFICATES)
+    return OpenAI(base_url=base_url, api_key="none", max_retries=0, http_client=http)
 
 
 def news(shown: str) -> str:
