@@ -121,8 +121,14 @@ class ClientWatch:
         try:
             with self.failing():
                 yield
-        finally:
+        except GeneratorExit:
+            # It was left, and may be found so by the garbage collector, in the middle of anything: no
+            # lock can be taken here. The end of the run looks after it.
+            raise
+        except Exception:
             self._ended(key)
+            raise
+        self._ended(key)
 
     def end_streams(self) -> None:
         """Takes what has come of streams that were left before their end: the run is over."""
