@@ -14,7 +14,7 @@ from sys import float_info
 from ..predicates import Predicate, unwrapped
 from ..printable import amount
 from ..probing.prices import ANY_MODEL, Price, Prices, price_of
-from ..session.plan import MOST_AGAIN, MiningPlan
+from ..session.plan import MOST_AGAIN, MOST_REWOUND, MiningPlan
 from ..settings import Settings
 from ..sources import SourceSet
 from .assumptions import Assumptions, RunShape
@@ -171,7 +171,7 @@ def _course(
     last = (
         once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes)
     )
-    again = min(MOST_AGAIN, probes.subsets) if last else 0
+    again = min(MOST_AGAIN + MOST_REWOUND, 2 * probes.subsets) if last else 0
     before += again if cap is None else min(again, max(0, cap - before))
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined

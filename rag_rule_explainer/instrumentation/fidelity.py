@@ -4,7 +4,8 @@ A replay on all sources is compared with the baseline, request by request; and n
 may hold what another run made. Where an application keeps state of its own, one of the two fails.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..errors import StateShared
@@ -32,6 +33,7 @@ from .requests.leftovers import Leftover
 from .requests.repeated import Repeated
 from .requests.source_recognition import Request, reading_of
 from .requests.volatile import Steady, years_in
+from .rewinding.rewinding import Rewinding
 from .run_context import Participation, unusable
 from .shared_state.counting import Counted
 from .shared_state.files import Left
@@ -45,11 +47,11 @@ class Fidelity:
     ``steady``: takes out of a request what may differ. ``making``: how a function that makes the
     application anew is passed in this framework. ``lasting``: says what of one run lasts until the next
     and may decide there. ``has_changed``: says whether the application holds something else than before
-    the replays. ``compared``: whether a replay on all sources was compared with the baseline, and was the
-    same. ``reordered``: it was, but for the order of documents. ``sampled``: a reply
-    differed, so that what followed it could not all be compared. ``failed``: how a replay on all sources
-    failed, if one did. ``remembered``: a replay on all sources sent its model what the baseline had made;
-    ``missed``: it did not send what the baseline had sent.
+    the replays. ``rewinding``: puts back what it held before the baseline. ``compared``: whether a replay
+    on all sources was compared with the baseline, and was the same. ``reordered``: it was, but for the
+    order of documents. ``sampled``: a reply differed, so that what followed it could not all be compared.
+    ``failed``: how a replay on all sources failed, if one did. ``remembered``: a replay on all sources
+    sent its model what the baseline had made; ``missed``: it did not send what the baseline had sent.
     ``doubt``: what was seen in a replay that may have been carried over.
     """
 
@@ -57,6 +59,7 @@ class Fidelity:
     making: str = ""
     lasting: Callable[[], Left | None] = lambda: None
     has_changed: Callable[[], bool] = lambda: False
+    rewinding: Rewinding | None = None
     compared: bool = False
     reordered: bool = False
     first: Course | None = None
@@ -156,11 +159,50 @@ class Fidelity:
         """
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
-        changed = self._answers.take(sources, answer, list(run.watch.exchanges), served)
+        changed = self._answers.take(
+            sources, answer, list(run.watch.exchanges), served, whatever=self._is_rewound
+        )
         if changed is None:
             self._answers.repeats = self._answers.repeats or is_all
         elif self._answers.repeats and not self.doubt:
             self.doubt = self._refusals.answers_otherwise(changed, None if is_all else kept)
+
+    def can_rewind(self) -> bool:
+        """Returns True iff the application holds something else than before the baseline, which may bear
+        on a run and can be put back. What cannot be put back leaves a doubt."""
+        if self.rewinding is None:
+            return False
+        left = self.rewinding.left()
+        if left is not None:
+            self.doubt = self._refusals.goes_by(left)
+            return False
+        return self.rewinding.is_useful()
+
+    @property
+    def _is_rewound(self) -> bool:
+        return self.rewinding is not None and self.rewinding.is_wanted
+
+    @contextmanager
+    def rewound(self) -> Generator[None, None, None]:
+        """Inside, replays find what the application held before the baseline. One that differs from an
+        earlier one on the same sources leaves a doubt."""
+        rewinding = self.rewinding
+        if rewinding is None:
+            yield
+            return
+        try:
+            with rewinding.wanted():
+                yield
+        except StateShared as error:
+            self.doubt = self._refusals.depends(rewinding.told, error.seen)
+            return
+        if self.doubt:
+            self.doubt = self._refusals.depends(rewinding.told, self.doubt)
+
+    def miss(self, error: str) -> None:
+        """Takes how a replay failed that was to show whether claims rest on what the baseline left."""
+        if self.rewinding is not None:
+            self.doubt = self.doubt or self._refusals.depends(self.rewinding.told, error)
 
     @property
     def departs(self) -> bool:

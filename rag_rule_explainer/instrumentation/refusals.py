@@ -44,6 +44,14 @@ class Refusals:
             f"enough. {IGNORE}",
         )
 
+    def depends(self, places: str, seen: str) -> str:
+        """Doubts claims, as a replay differs where the application holds again what it held before the
+        baseline; ``places``: where it holds something else since then."""
+        return (
+            f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "
+            f"{shortened(seen, 500)}. {self.ways_out}. {IGNORE}"
+        )
+
     def is_of_another_year(self, came: Sequence[str], was: Sequence[str]) -> StateShared:
         """Refuses a date in a request."""
         return StateShared(

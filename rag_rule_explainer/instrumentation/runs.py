@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import (
+    AsyncGenerator,
     AsyncIterator,
     Collection,
     Generator,
@@ -11,7 +12,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
@@ -45,6 +46,7 @@ from .recording.recorder import (
 )
 from .requests.leftovers import Leftovers
 from .requests.marks import texts_of
+from .rewinding.rewinding import Rewinding
 from .run_context import (
     Participation,
     Watch,
@@ -96,6 +98,7 @@ class ApplicationRun(Generic[Item]):
         self._has_looked = False
         self._contexts = Contexts()
         self._leftovers = Leftovers(application.root, manner.steady)
+        self._rewinding = Rewinding(application.root, manner.steady.is_ignored, self._isolated)
         listen()
         self._lasting = Lasting(self._leftovers.before, manner.steady.is_ignored)
         written = written_by(self._leftovers.before)
@@ -103,7 +106,7 @@ class ApplicationRun(Generic[Item]):
         self._first = self._baseline_participation()
         self._held: Holdings | None = None
         self._fidelity = Fidelity(
-            manner.steady, application.making, self._lasting.found, self._has_changed
+            manner.steady, application.making, self._lasting.found, self._has_changed, self._rewinding
         )
 
     def anew(self) -> "ApplicationRun[Item]":
@@ -296,6 +299,7 @@ class ApplicationRun(Generic[Item]):
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._leftovers.miss_the_baseline()
+        self._rewinding.miss_the_baseline()
         return self.recorded(output, replays=0)
 
     def _understood(
@@ -407,7 +411,7 @@ class ApplicationRun(Generic[Item]):
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._alone.turn():
+        with self._turn():
             with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
                 output = self.application.run(self._copied(), kept)
             # In its turn: what is returned may be an object that all runs share.
@@ -415,11 +419,35 @@ class ApplicationRun(Generic[Item]):
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        async with self._alone.aturn():
+        async with self._aturn():
             replaying = self._replaying(kept)
             with self._alone.noticing(), replaying as run, self._failing(run), exits_contained():
                 output = await self.application.arun(self._copied(), kept)
             return self._checked(output, kept, run)
+
+    @contextmanager
+    def _turn(self) -> Generator[None, None, None]:
+        if not self._rewinding.is_wanted:
+            with self._alone.turn():
+                yield
+            return
+        with self._alone.exclusive_turn(), self._rewinding.earlier():
+            yield
+
+    @asynccontextmanager
+    async def _aturn(self) -> AsyncGenerator[None, None]:
+        if not self._rewinding.is_wanted:
+            async with self._alone.aturn():
+                yield
+            return
+        async with self._alone.exclusive_aturn():
+            with self._rewinding.earlier():
+                yield
+
+    def _isolated(self) -> Iterator[Hashable]:
+        """Keys of what every run has a copy of."""
+        state = self._first.state
+        yield from (*state.before, *state.aside)
 
     @contextmanager
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
@@ -439,9 +467,12 @@ class ApplicationRun(Generic[Item]):
         try:
             # One that is left behind is muted until it ends.
             with self.muting(), self._looking(), self._contexts.as_before(), self._joined(run):
-                self._lasting.look_inside()
+                is_usual = not self._rewinding.is_wanted
+                if is_usual:
+                    self._lasting.look_inside()
                 yield run
-            self._lasting.look(self._holdings, sources)
+            if is_usual:
+                self._lasting.look(self._holdings, sources)
         except UnusableReply as failed:
             if sources == EVERYTHING:
                 self._fidelity.failed = failed.reason

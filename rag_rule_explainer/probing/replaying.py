@@ -1,6 +1,7 @@
 """What a replay is, and the baseline that replays are compared with."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -95,6 +96,20 @@ class Fidelity(Protocol):
     def has_changed(self) -> bool:
         """True iff the application holds something else than before the first replay, which its code
         reads: its answer on all sources may not be the same any more."""
+        ...
+
+    def can_rewind(self) -> bool:
+        """True iff the application holds something else than before the baseline that may bear on a run,
+        and that can be put back."""
+        ...
+
+    def rewound(self) -> AbstractContextManager[None]:
+        """Inside, the application holds again what it held before the baseline. A replay there that
+        differs from an earlier one on the same sources leaves a doubt."""
+        ...
+
+    def miss(self, error: str) -> None:
+        """Takes how a replay failed that was to be made while rewound, which leaves a doubt."""
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:

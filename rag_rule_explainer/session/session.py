@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import count
 
 from ..errors import ApplicationChanged, InvalidInput, StoreFailed
 from ..explanation.explanation import Explanation
@@ -22,7 +22,7 @@ from ..probing.limiter import Limiter
 from ..probing.limits import LimitReached
 from ..probing.prices import TokensByModel
 from ..probing.prober import Probe, Prober
-from ..probing.replaying import Baseline, Fidelity, Replay
+from ..probing.replaying import Baseline, Replay
 from ..probing.retries import Retries
 from ..probing.tracing.marks import TracedExplanation
 from ..probing.tracing.traced import anybody, rooted
@@ -35,7 +35,8 @@ from ..storing.store import Store
 from ..verdicts import Judgement, Verdict
 from .baseline import BaselineSetup, distinct
 from .building import ExplanationBuilder
-from .plan import MOST_AGAIN, MiningPlan
+from .final_comparison import FinalComparison
+from .plan import MiningPlan
 from .stored_answers import rejudged
 from .tracked_search import TrackedSearch
 from .updates import Announcer
@@ -51,11 +52,6 @@ _REQUESTS = "what models were sent in the baseline"
 """Under which the store keeps a fingerprint of that, as it keeps judgements."""
 _DOUBTS = "what tells against the replays"
 """Under which it keeps that, if there is anything."""
-
-NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
-
-_FIRST_AGAIN = 2
-"""Subsets of each search that are asked about again where the application has changed."""
 
 _calls = count(1)
 """The numbers of all calls in this process."""
@@ -239,52 +235,10 @@ class Session:
         return baseline
 
     async def _compare_once_more(self) -> None:
-        """What an application remembers may show only after several runs, so one is made again at last.
-
-        It is one on which rules hang, alone this time; the one on all sources where there is none.
-        Raises StateShared, which ends the call, where models are sent something else than before.
-        """
         fidelity = None if self.baseline is None else self.baseline.fidelity
-        prober, budget = self._prober, self._prober.budget
-        if fidelity is None or fidelity.doubt or not fidelity.is_comparable:
-            return
-        if prober.stop_reason or not budget.samples:
-            return
-
-        def begin() -> None:
-            prober.charge()
-            budget.repeat_check += 1
-
-        for mask in self._once_more(fidelity):
-            if fidelity.doubt:
-                return
-            try:
-                reply = await prober.run(Arrangement.of(self.sources, mask), begin, "comparison")
-            except LimitReached as limit:
-                self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
-                return
-            if reply.cause is not None:
-                self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
-
-    def _once_more(self, fidelity: Fidelity) -> tuple[Mask, ...]:
-        """The subsets to ask about again: also all sources where a run went another way than the
-        baseline; and where the application holds something else than before, those that were asked about
-        first, when it held the least, and those of the rules themselves."""
-        full = self.sources.lattice.full
-        masks = [self._deciding(fidelity)]
-        if fidelity.unchecked:
-            return tuple(masks)
-        if fidelity.has_changed():
-            known = [
-                mask
-                for search in self._tracked_searches
-                for mask in (*islice(search.verdicts, _FIRST_AGAIN), *_own(search))
-            ]
-            # In another order than the first time: what the run before left shows in the next.
-            masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
-        elif fidelity.departs:
-            masks.append(full)
-        return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
+        if fidelity is not None:
+            searches = tuple(self._tracked_searches)
+            await FinalComparison(self.sources, self._prober, searches, self.notes).run(fidelity)
 
     async def _end_traces(self) -> None:
         """Of replays that no search asked for, the verdict is told where it is known anyway."""
@@ -294,28 +248,6 @@ class Session:
                 judgement = judging.known(self._prober.case(*replay.answered))
                 if judgement is not None:
                     await replay.end(judging.turned(judgement), str(judging.base))
-
-    def _deciding(self, fidelity: Fidelity) -> Mask:
-        """The largest subset on which a condition came out otherwise than on all sources: rules of both
-        kinds hang on it. Else the smallest one that was asked about."""
-        full = self.sources.lattice.full
-        seen, other = list[Mask](), list[Mask]()
-        for search in self._tracked_searches:
-            usual = Verdict.of(search.kind is RuleKind.RETENTION)
-            on_all = search.verdicts.get(full, usual)
-            for mask, verdict in search.verdicts.items():
-                if (
-                    mask != full
-                    and verdict is not Verdict.UNKNOWN
-                    and self._is_comparable(fidelity, mask)
-                ):
-                    (other if verdict is ~on_all else seen).append(mask)
-        if other:
-            return max(other, key=lambda mask: (mask.bit_count(), mask))
-        return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
-
-    def _is_comparable(self, fidelity: Fidelity, mask: Mask) -> bool:
-        return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
 
     async def _drive(self) -> None:
         await drive(
@@ -510,9 +442,3 @@ class Session:
             call=self._call,
             done=done,
         )
-
-
-def _own(search: RuleSearch) -> list[Mask]:
-    """The subsets on which the rules of a search hang."""
-    hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
-    return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]

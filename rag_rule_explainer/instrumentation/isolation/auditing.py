@@ -14,7 +14,8 @@ from ..run_context import inside_retrieval, participation
 _EVENTS = frozenset(
     {
         *("open", "sqlite3.connect", "os.putenv", "os.unsetenv", "os.rename", "os.remove", "os.mkdir"),
-        *("os.listdir", "os.scandir"),
+        *("os.listdir", "os.scandir", "os.symlink", "os.link", "os.chmod", "os.utime", "os.truncate"),
+        *("subprocess.Popen", "os.system", "os.posix_spawn"),
     }
 )
 _here = threading.local()

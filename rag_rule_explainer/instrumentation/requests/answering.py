@@ -59,18 +59,25 @@ class Answers:
         self._new_words = frozenset(word for text in constants for word in _words(text)) - shown
 
     def take(
-        self, key: Hashable, answer: Answer, exchanges: Sequence[Exchange], beside: Iterable[str]
+        self,
+        key: Hashable,
+        answer: Answer,
+        exchanges: Sequence[Exchange],
+        beside: Iterable[str],
+        *,
+        whatever: bool = False,
     ) -> Changed | None:
         """Takes a replay's answer; returns how it differs from the first one on the same sources.
 
-        ``beside``: texts that its requests may hold for itself, such as what it was served.
+        ``beside``: texts that its requests may hold for itself, such as what it was served. ``whatever``:
+        also where its models replied otherwise.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:
             known = self._first.setdefault(key, (replies, text))
             self.departs = self.departs or self._goes_another_way(answer, exchanges, beside)
         replied, was = known
-        return Changed(was, text) if replies == replied and text != was else None
+        return Changed(was, text) if text != was and (whatever or replies == replied) else None
 
     def _goes_another_way(
         self, answer: Answer, exchanges: Sequence[Exchange], beside: Iterable[str]

@@ -47,18 +47,18 @@ def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], 
     if not counted:
         return None
     functions = [code for _, code in _running(after)]
-    return next((each for each in counted if any(_reads(code, each.name) for code in functions)), None)
+    return next((each for each in counted if any(reads(code, each.name) for code in functions)), None)
 
 
 def is_shown(holdings: Holdings, name: str) -> bool:
     """Returns True iff code that a run may call puts what has this name into a text as it is."""
-    return any(_reads(code, name, in_texts=True, decides=False) for _, code in _running(holdings))
+    return any(reads(code, name, in_texts=True, decides=False) for _, code in _running(holdings))
 
 
 def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
     """Returns True iff code that a run may call reads what has this name. ``in_texts``: be it only to put
     it into a text, where it shows."""
-    return any(_reads(code, name, in_texts=in_texts) for _, code in _running(holdings)) or any(
+    return any(reads(code, name, in_texts=in_texts) for _, code in _running(holdings)) or any(
         name in kept_by_defaults(function) for _, function in users_functions(holdings)
     )
 
@@ -68,14 +68,12 @@ def is_named(holdings: Holdings, name: str) -> bool:
     ``"{app.mode}".format(app=app)``."""
     named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
     codes = [code for _, code in _running(holdings)]
-    return any(named.search(text) for code in codes for text in _texts_in(code))
+    return any(named.search(text) for code in codes for text in texts_in(code))
 
 
 def is_read_by_models(holdings: Holdings, name: str) -> bool:
     """Returns True iff code of models of the user's own reads what has this name."""
-    return any(
-        held.is_of_model and _reads(code, name, in_texts=True) for held, code in _running(holdings)
-    )
+    return any(held.is_of_model and reads(code, name, in_texts=True) for held, code in _running(holdings))
 
 
 def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
@@ -133,7 +131,7 @@ def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
             continue  # of a dataclass, which makes what it has and asks for nothing
         # As an attribute: a variable of the same name is another thing.
         if _is_for_others(holder, function) and not any(
-            _reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions
+            reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions
         ):
             continue
         yield held, function.__code__
@@ -150,7 +148,7 @@ def _is_for_others(holder: object, function: FunctionType) -> bool:
     )
 
 
-def _reads(
+def reads(
     code: CodeType,
     name: str,
     *,
@@ -158,8 +156,10 @@ def _reads(
     decides: bool = True,
     as_attribute: bool = False,
 ) -> bool:
+    """Returns True iff code reads what has this name. ``in_texts``: also where it only puts it into a
+    text; ``decides``: also where it does anything else; ``as_attribute``: as an attribute alone."""
     plain = name.removeprefix("len(").removesuffix(")")
-    if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars, *_texts_in(code)}:
+    if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars, *texts_in(code)}:
         return False
     read = _read_in(code.co_filename)
     if read is None:
@@ -172,12 +172,13 @@ def _reads(
     return any(first <= line <= last for line in lines)
 
 
-def _texts_in(code: CodeType) -> Iterator[str]:
+def texts_in(code: CodeType) -> Iterator[str]:
+    """Yields the texts that stand in code, and in that of the functions it makes."""
     for each in code.co_consts:
         if isinstance(each, str):
             yield each
         elif isinstance(each, CodeType):
-            yield from _texts_in(each)
+            yield from texts_in(each)
 
 
 def _last_line(code: CodeType) -> int:

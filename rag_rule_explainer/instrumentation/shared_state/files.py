@@ -45,12 +45,14 @@ class Files:
     ``carried``: what one run left for another. ``database``: the same of a database in a file.
     ``shared``: a file that a run read after it had written it itself, where runs at the same time may be
     in each other's way. ``connects``: a run made a connection to a database of its own.
+    ``touched``: a file whose mode, time or size a run has set.
     """
 
     carried: Left | None = None
     database: Left | None = None
     shared: str = ""
     connects: bool = False
+    touched: str = ""
     _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
@@ -100,6 +102,12 @@ class Files:
         full = str(Path(path).absolute())
         if not full.startswith((*_ON_DISK, *_UNDER)):
             self._carry(full, self._difference(full, run))
+
+    def handed(self, argument: str, run: Reader) -> None:
+        """Notes that a run starts a process with an argument, which may be the name of a file."""
+        path = "" if argument.startswith("-") else _absolute(argument)
+        if path:
+            self._carry(path, self._difference(path, run))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
         # Whether a log is there is asked by nobody; and what is in a new folder is as new as that.

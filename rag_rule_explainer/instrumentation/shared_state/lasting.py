@@ -23,7 +23,7 @@ from .writing import writes_in
 _ASKING = frozenset(
     {
         *("exists", "is_file", "isfile", "is_dir", "isdir", "stat", "lexists", "access", "getsize"),
-        "getmtime",
+        *("getmtime", "utime", "lstat", "islink", "readlink", "ismount", "statvfs", "fstat"),
     }
 )
 """How code asks whether a file is there without opening it."""
@@ -123,7 +123,7 @@ class Lasting:
         outside = self.outside.left()
         if outside is not None:
             found.append(outside)
-        left = self.outside.files.left()
+        left = self.outside.files.left() or self.outside.files.touched
         if left and self._asks_for_files():
             found.append(
                 Left(left, f"{left!r} is left by a run, and the code asks which files are there")

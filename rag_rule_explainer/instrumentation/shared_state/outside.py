@@ -6,12 +6,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 from ..copies.environment import Environment
 from .files import Files, Left, Reader
 
 _numbers = count(1)
+_OF_PROCESSES = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn"})
 
 
 @dataclass(slots=True, eq=False)
@@ -56,12 +57,21 @@ class OutsideOfRun:
             self._take(event, given)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:
-        files, path = self.all.files, _path(given[0])
+        path = _path(given[0])
         if path is None:
             return
         if event in {"os.putenv", "os.unsetenv"}:
             self.all.environment.note(path, alone=self.is_alone())
-        elif event == "open":
+        elif event in _OF_PROCESSES:
+            # What a process reads and writes is seen by nobody, but it is told where.
+            for each in _arguments(given[0] if event == "os.system" else given[1]):
+                self.all.files.handed(each, self.run)
+        else:
+            self._take_file(event, path, given)
+
+    def _take_file(self, event: str, path: str, given: tuple[Any, ...]) -> None:
+        files = self.all.files
+        if event == "open":
             files.opened(path, self.run, **_ways(given[1], given[2]))
         elif event == "sqlite3.connect":
             files.connected(path, self.run)
@@ -69,10 +79,20 @@ class OutsideOfRun:
             files.moved(path, os.fsdecode(given[1]), self.run)
         elif event == "os.remove":
             files.removed(path, self.run)
-        elif event == "os.mkdir":
-            files.opened(path, self.run, reads=False, writes=True, whole=False)
+        elif event in {"os.chmod", "os.utime", "os.truncate"}:
+            files.touched = files.touched or path
+        elif event in {"os.mkdir", "os.symlink", "os.link"}:
+            made = path if event == "os.mkdir" else os.fsdecode(given[1])
+            files.opened(made, self.run, reads=False, writes=True, whole=False)
         else:
             files.listed(path, self.run)
+
+
+def _arguments(given: object) -> list[str]:
+    if isinstance(given, (str, bytes)):
+        return os.fsdecode(given).split()
+    listed = cast("list[object]", given) if isinstance(given, (list, tuple)) else []
+    return [path for each in listed if (path := _path(each))]
 
 
 def _path(given: object) -> str | None:

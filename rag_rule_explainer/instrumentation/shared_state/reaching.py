@@ -128,6 +128,16 @@ def _of_function(function: FunctionType) -> Iterator[Place]:
             yield name, function.__globals__[name], True
 
 
+def is_ours(thing: object) -> bool:
+    """Returns True iff a function, a class or the class of an object is of this package."""
+    if isinstance(thing, FunctionType):
+        # A function that wraps another one has the other one's __module__.
+        module = str(thing.__globals__.get("__name__", ""))
+    else:
+        module = str((thing if isinstance(thing, type) else type(thing)).__module__)
+    return f"{module}.".startswith(_OURS)
+
+
 @cache
 def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not Python's, not installed, not ours."""

@@ -266,10 +266,11 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
         if tree is None:
             continue
         known, local = set(allowed(tree)), set(locals_of(code)) - set(code.co_cellvars)
+        is_making = function.__name__ == "__init__"
         for node in ast.walk(tree):
-            is_name = isinstance(node, ast.Attribute) or (
-                isinstance(node, ast.Name) and node.id not in local
-            )
+            is_name = (
+                isinstance(node, ast.Attribute) and not (is_making and isinstance(node.ctx, ast.Store))
+            ) or (isinstance(node, ast.Name) and node.id not in local)
             if is_name and label_of(node) == name and id(node) not in known:
                 return False
     return True

@@ -6,6 +6,7 @@ several, one reads what another one put there. So such an application is replaye
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -17,6 +18,10 @@ from .reaching import LEAVES, places, size_of
 
 _MOST = 2000
 """Things that are looked at."""
+_PAUSE = 0.002
+"""Seconds between two looks whether another run has ended."""
+_LONGEST = 30.0
+"""Seconds for which the end of others is waited for."""
 _DATA = (str, bytes, list, tuple, dict, set)
 
 
@@ -26,7 +31,36 @@ class _Turns:
     def __init__(self, application: object) -> None:
         self._application = application  # no other one may come by its address
         self.lock = threading.RLock()
+        self._counting = threading.Lock()
+        self._active = 0
+        self._exclusive: object | None = None
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
+
+    def enter(self, who: object) -> bool:
+        """Counts a run that begins. False where it has to wait, as another one must go on alone."""
+        with self._counting:
+            if self._exclusive is not None and self._exclusive is not who:
+                return False
+            self._active += 1
+            return True
+
+    def leave(self) -> None:
+        """Counts a run that has ended."""
+        with self._counting:
+            self._active -= 1
+
+    def claim(self, who: object) -> bool:
+        """Lets no other run begin. True once none goes on either."""
+        with self._counting:
+            if self._exclusive is None:
+                self._exclusive = who
+            return self._exclusive is who and not self._active
+
+    def release(self, who: object) -> None:
+        """Lets others begin again."""
+        with self._counting:
+            if self._exclusive is who:
+                self._exclusive = None
 
     def on_loop(self) -> anyio.Lock:
         """Returns the lock for runs on the running loop."""
@@ -94,21 +128,60 @@ class OneAtATime:
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
         """Inside, no other replay goes on, where that is needed; for threads."""
-        if not self._begins_alone():
-            yield
-            return
-        with self._turns.lock, self._outside.environment.as_before():
-            yield
+        while not self._turns.enter(self):
+            time.sleep(_PAUSE)
+        try:
+            if not self._begins_alone():
+                yield
+                return
+            with self._turns.lock, self._outside.environment.as_before():
+                yield
+        finally:
+            self._turns.leave()
+
+    @contextmanager
+    def exclusive_turn(self) -> Generator[None, None, None]:
+        """Inside, no other replay of the application goes on, of whichever question; for threads.
+
+        Raises TimeoutError where one does not come to its end.
+        """
+        try:
+            until = time.monotonic() + _LONGEST
+            while not self._turns.claim(self):
+                _check_time(until)
+                time.sleep(_PAUSE)
+            with self._outside.environment.as_before():
+                yield
+        finally:
+            self._turns.release(self)
+
+    @asynccontextmanager
+    async def exclusive_aturn(self) -> AsyncGenerator[None, None]:
+        """The same on a loop."""
+        try:
+            until = time.monotonic() + _LONGEST
+            while not self._turns.claim(self):
+                _check_time(until)
+                await anyio.sleep(_PAUSE)
+            with self._outside.environment.as_before():
+                yield
+        finally:
+            self._turns.release(self)
 
     @asynccontextmanager
     async def aturn(self) -> AsyncGenerator[None, None]:
         """The same on a loop."""
-        if not self._begins_alone():
-            yield
-            return
-        async with self._turns.on_loop():
-            with self._outside.environment.as_before():
+        while not self._turns.enter(self):  # noqa: ASYNC110 -- it may be left by a thread
+            await anyio.sleep(_PAUSE)
+        try:
+            if not self._begins_alone():
                 yield
+                return
+            async with self._turns.on_loop():
+                with self._outside.environment.as_before():
+                    yield
+        finally:
+            self._turns.leave()
 
     def _begins_alone(self) -> bool:
         self.is_needed = self.is_needed or bool(self._outside.shared)
@@ -118,6 +191,11 @@ class OneAtATime:
     def written(self) -> str:
         """What runs write that they share, in words; empty for nothing."""
         return self._written or self._outside.shared
+
+
+def _check_time(until: float) -> None:
+    if time.monotonic() > until:
+        raise TimeoutError("another replay of the application goes on and on")
 
 
 Marks = dict[tuple[int, str], int]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rag_rule_explainer import Explanation
 from tests.integrations.known import TEXTS, Rules, omission, retention
-from tests.integrations.leaving import afterwards, hidden, inside, outside
+from tests.integrations.leaving import afterwards, hidden, inside, outside, set_once
 from tests.integrations.leaving.parts import KEY, Leaving, said
 from tests.integrations.spoilt import subsets
 
@@ -76,6 +76,8 @@ SHAPES = (
     Shape(hidden.on_a_module, CHANGED),
     Shape(hidden.in_a_partial, CHANGED),
     Shape(hidden.before_an_early_return, CHANGED),
+    *(Shape(each, "") for each in set_once.HARMLESS),
+    *(Shape(each, "fidelity not checked") for each in set_once.SET_ONCE),
 )
 
 

@@ -1,0 +1,127 @@
+"""What an application changes that cannot be put back: open files, databases, processes, what is kept by
+the operating system.
+
+That it has changed since before the baseline is seen; whether it bears on a run is not, unless the code
+tells that nothing is read there. So it leaves a doubt.
+"""
+
+import gc
+import io
+import os
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.managers import BaseProxy
+from typing import Any
+
+from ..shared_state.files import Left
+from ..shared_state.statements import Statements
+
+_DATABASES = frozenset(
+    {"sqlite3", "aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"}
+)
+"""Libraries, by their names, whose connections to SQLite may be anywhere in them."""
+_OF_THE_SYSTEM = frozenset(
+    {
+        *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
+        *("posix_fallocate", "memfd_create", "shm_open", "SharedMemory", "ShareableList"),
+    }
+)
+"""Names of functions that change what the operating system keeps for the process."""
+
+
+class Beyond:
+    """Compares what cannot be put back with how it was when this was made.
+
+    ``things``: what is reachable from the application; ``named``: the names in its code; ``texts``: those
+    that stand in it.
+    """
+
+    def __init__(self, things: Iterable[object], named: frozenset[str], texts: Iterable[str]) -> None:
+        self._named = named
+        self._texts = tuple(texts)
+        found = list(things)
+        self._has_databases = any(_library_of(each) in _DATABASES for each in found)
+        self._asked = [
+            (thing, ask, ask(thing))
+            for thing in found
+            for kinds, ask in _ASKED
+            if isinstance(thing, kinds)
+        ]
+        if "__subclasses__" in named:
+            kinds = [each for each in found if isinstance(each, type)]
+            self._asked += [(each, _subclasses, _subclasses(each)) for each in kinds]
+        self._talks = any(isinstance(each, subprocess.Popen) for each in found)
+        self._written = self._rows_written()
+
+    def left(self) -> Left | None:
+        """Returns what has changed; None where nothing is known to have."""
+        return next(self._all(), None)
+
+    def _all(self) -> Iterator[Left]:
+        called = min(_OF_THE_SYSTEM & self._named, default="")
+        if called:
+            yield Left(called, f"the code calls {called}(), which lasts for the process")
+        if self._talks:
+            yield Left("Popen", "the code talks to a process that was started before the run")
+        for thing, ask, was in self._asked:
+            if _safely(ask, thing) != was:
+                kind = getattr(thing, "__name__", type(thing).__name__)
+                yield Left(kind, f"a run has changed {kind}, which was there before it")
+        if self._rows_written() != self._written and not self._is_only_written():
+            told = (
+                "a run wrote to a database by a connection that was open before, and the code reads one"
+            )
+            yield Left("sqlite3", told)
+
+    def _rows_written(self) -> int:
+        if not self._has_databases:
+            return 0
+        return sum(
+            map(_rows, (each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)))
+        )
+
+    def _is_only_written(self) -> bool:
+        """Whether the code's own statements say that no table is both written and read."""
+        said = Statements.among(self._texts)
+        return bool(said.any) and not said.both and "" not in {*said.written, *said.read}
+
+
+def _rows(connection: sqlite3.Connection) -> int:
+    try:
+        return connection.total_changes
+    except sqlite3.Error:  # closed
+        return 0
+
+
+def _library_of(thing: object) -> str:
+    return type(thing).__module__.split(".")[0]
+
+
+def _of_a_file(thing: Any) -> object:
+    """The size and time of a file that is open to be read and written; nothing of another one."""
+    if thing.closed or "+" not in str(getattr(thing, "mode", "")):
+        return None
+    known = os.fstat(thing.fileno())
+    return known.st_size, known.st_mtime_ns, thing.tell() if thing.seekable() else 0
+
+
+def _subclasses(kind: Any) -> object:
+    return len(type.__subclasses__(kind))
+
+
+def _of_a_proxy(thing: Any) -> object:
+    return str(thing)
+
+
+def _safely(ask: Callable[[Any], object], thing: object) -> object:
+    try:
+        return ask(thing)
+    except Exception:  # it may be closed, or gone
+        return None
+
+
+_ASKED: tuple[tuple[Any, Callable[[Any], object]], ...] = (
+    ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), lambda thing: _safely(_of_a_file, thing)),
+    (BaseProxy, lambda thing: _safely(_of_a_proxy, thing)),
+)

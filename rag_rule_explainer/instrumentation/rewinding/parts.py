@@ -1,0 +1,300 @@
+"""How each kind of object is read and written as a whole: what it refers to, by name or in an order.
+
+A part is read without asking the object itself, and written in place: who else refers to the object finds
+the change. Everything is shallow; what is referred to has parts of its own.
+"""
+
+import io
+import random
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType
+from typing import Any, cast
+
+_LARGEST = 1_000_000
+"""Bytes of a buffer that is kept."""
+_PLAIN = (str, int, float, bool, bytes, complex, type(None))
+
+_FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
+
+# What holds anything: as Any, the checker does not ask what is in it.
+DICT: Any = dict
+LIST: Any = list
+SET: Any = set
+DEQUE: Any = deque
+TUPLES: Any = (tuple, frozenset)
+LISTED: Any = (list, tuple)
+
+ABSENT = object()
+"""Stands for what is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One way to read and write an object. ``is_named``: what is read is a dict by names or keys."""
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any, Any], None]
+    is_named: bool = False
+
+
+def is_plain(value: object) -> bool:
+    """Returns True iff it is a text, a number or the like, or a tuple of these."""
+    if isinstance(value, tuple):
+        return all(map(is_plain, cast("tuple[Any, ...]", value)))
+    return isinstance(value, _PLAIN)
+
+
+def is_same(one: object, other: object) -> bool:
+    """Returns True iff these are one object, or equal texts, numbers or tuples of these."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple):
+        mine, others = cast("tuple[Any, ...]", one), cast("tuple[Any, ...]", other)
+        return len(mine) == len(others) and all(map(is_same, mine, others))
+    return isinstance(one, _PLAIN) and one == other
+
+
+def parts_of(thing: object) -> Iterator[Part]:
+    """Yields the parts of an object that can be put back; none for a class or a module."""
+    for kinds, part in _BY_TYPE:
+        if isinstance(thing, kinds):
+            yield part
+            break
+    else:
+        if _is_buffer(thing):
+            yield _BUFFER
+    if isinstance(thing, FunctionType):
+        yield _DEFAULTS
+    if isinstance(_dict_of(thing), dict):
+        yield _ATTRIBUTES
+        if not isinstance(thing, FunctionType):
+            yield _KIND
+    if any("__slots__" in vars(kind) for kind in type(thing).__mro__):
+        yield _SLOTS
+
+
+def of_names(names: frozenset[str]) -> Part:
+    """Returns the part of a module that has these names."""
+
+    def read(module: ModuleType) -> dict[str, Any]:
+        held = vars(module)
+        return {name: held.get(name, ABSENT) for name in names}
+
+    def write(module: ModuleType, content: dict[str, Any]) -> None:
+        held = vars(module)
+        for name, value in content.items():
+            if value is ABSENT:
+                held.pop(name, None)
+            else:
+                held[name] = value
+
+    return Part(read, write, is_named=True)
+
+
+def _read_class(kind: type) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in vars(kind).items()
+        if not name.startswith("_abc_")
+        and (isinstance(value, _FUNCTIONS) or not (name.startswith("__") and name.endswith("__")))
+        and not isinstance(value, MemberDescriptorType)
+    }
+
+
+def _write_class(kind: type, content: dict[str, Any]) -> None:
+    for name in _read_class(kind).keys() - content.keys():
+        type.__delattr__(kind, name)
+    for name, value in content.items():
+        if vars(kind).get(name, ABSENT) is not value:
+            type.__setattr__(kind, name, value)
+
+
+CLASS = Part(_read_class, _write_class, is_named=True)
+
+
+def _dict_of(thing: object) -> Any:
+    try:
+        return object.__getattribute__(thing, "__dict__")
+    except Exception:  # not every object lets itself be asked
+        return None
+
+
+def _write_attributes(thing: Any, content: dict[str, Any]) -> None:
+    held = _dict_of(thing)
+    for name in held.keys() - content.keys():
+        del held[name]
+    for name, value in content.items():
+        if held.get(name, ABSENT) is not value:
+            held[name] = value
+
+
+_ATTRIBUTES = Part(lambda thing: dict(_dict_of(thing)), _write_attributes, is_named=True)
+
+
+def _write_kind(thing: Any, content: dict[str, Any]) -> None:
+    if type(thing) is not content[_KIND_NAME]:
+        object.__setattr__(thing, _KIND_NAME, content[_KIND_NAME])
+
+
+_KIND_NAME = "__class__"
+
+
+def _read_kind(thing: Any) -> dict[str, Any]:
+    return {_KIND_NAME: cast("Any", type(thing))}
+
+
+_KIND = Part(_read_kind, _write_kind, is_named=True)
+
+
+def _slots_of(thing: object) -> Iterator[tuple[str, Any]]:
+    for kind in type(thing).__mro__:
+        if "__slots__" in vars(kind):
+            for name, member in list(vars(kind).items()):
+                if isinstance(member, MemberDescriptorType):
+                    yield name, member
+
+
+def _read_slots(thing: object) -> dict[str, Any]:
+    content = dict[str, Any]()
+    for name, member in _slots_of(thing):
+        try:
+            content[name] = member.__get__(thing)
+        except AttributeError:
+            content[name] = ABSENT
+    return content
+
+
+def _write_slots(thing: object, content: dict[str, Any]) -> None:
+    now = _read_slots(thing)
+    for name, member in _slots_of(thing):
+        value = content.get(name, ABSENT)
+        if value is now[name]:
+            continue
+        if value is ABSENT:
+            member.__delete__(thing)
+        else:
+            member.__set__(thing, value)
+
+
+_SLOTS = Part(_read_slots, _write_slots, is_named=True)
+
+
+def _read_dict(thing: Any) -> dict[Any, Any]:
+    return dict(DICT.items(thing))
+
+
+_ORDERED: Any = OrderedDict
+
+
+def _write_dict(thing: Any, content: dict[Any, Any]) -> None:
+    kind = _ORDERED if isinstance(thing, _ORDERED) else DICT
+    kind.clear(thing)
+    for key, value in content.items():
+        kind.__setitem__(thing, key, value)
+
+
+def _write_set(thing: Any, content: set[Any]) -> None:
+    SET.clear(thing)
+    SET.update(thing, content)
+
+
+def _write_deque(thing: Any, content: list[Any]) -> None:
+    DEQUE.clear(thing)
+    DEQUE.extend(thing, content)
+
+
+def _read_cell(cell: CellType) -> tuple[Any, ...]:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # empty
+        return ()
+
+
+def _write_cell(cell: CellType, content: tuple[Any, ...]) -> None:
+    if content:
+        cell.cell_contents = content[0]
+    else:
+        del cell.cell_contents
+
+
+def _write_list(thing: Any, content: list[Any]) -> None:
+    LIST.__setitem__(thing, slice(None), content)
+
+
+def _write_bytes(thing: Any, content: bytes) -> None:
+    bytearray.__setitem__(thing, slice(None), content)
+
+
+def _read_stream(thing: Any) -> tuple[Any, int] | None:
+    return None if thing.closed else (thing.getvalue(), thing.tell())
+
+
+def _write_stream(thing: Any, content: tuple[Any, int] | None) -> None:
+    if content is not None and not thing.closed:
+        thing.seek(0)
+        thing.truncate()
+        thing.write(content[0])
+        thing.seek(content[1])
+
+
+def _write_lock(lock: Any, is_locked: bool) -> None:
+    if is_locked:
+        lock.acquire(blocking=False)
+    elif lock.locked():
+        lock.release()
+
+
+_BY_TYPE: tuple[tuple[Any, Part], ...] = (
+    (dict, Part(_read_dict, _write_dict, is_named=True)),
+    (list, Part(lambda thing: LIST.__getitem__(thing, slice(None)), _write_list)),
+    (set, Part(SET.copy, _write_set)),
+    (deque, Part(lambda thing: LIST(DEQUE.__iter__(thing)), _write_deque)),
+    (CellType, Part(_read_cell, _write_cell)),
+    (bytearray, Part(bytes, _write_bytes)),
+    ((io.StringIO, io.BytesIO), Part(_read_stream, _write_stream)),
+    (type(threading.Lock()), Part(lambda lock: lock.locked(), _write_lock)),
+    (random.Random, Part(lambda thing: thing.getstate(), lambda thing, content: thing.setstate(content))),
+)
+
+
+def _is_buffer(thing: object) -> bool:
+    if is_plain(thing) or isinstance(thing, (type, tuple)):
+        return False
+    try:
+        with memoryview(cast("Any", thing)) as view:
+            return not view.readonly and view.contiguous and view.nbytes <= _LARGEST
+    except (TypeError, ValueError, BufferError):
+        return False
+
+
+def _read_buffer(thing: Any) -> bytes:
+    with memoryview(thing) as view:
+        return view.tobytes()
+
+
+def _write_buffer(thing: Any, content: bytes) -> None:
+    with memoryview(thing) as view:
+        if view.nbytes == len(content):
+            with view.cast("B") as plain:
+                plain[:] = content
+
+
+_BUFFER = Part(_read_buffer, _write_buffer)
+
+
+def _read_defaults(function: FunctionType) -> dict[str, Any]:
+    return {"__defaults__": function.__defaults__, "__kwdefaults__": function.__kwdefaults__}
+
+
+def _write_defaults(function: Any, content: dict[str, Any]) -> None:
+    for name, value in content.items():
+        if getattr(function, name) is not value:
+            setattr(function, name, value)
+
+
+_DEFAULTS = Part(_read_defaults, _write_defaults, is_named=True)

@@ -1,0 +1,276 @@
+"""What is reachable from an application, as far as a run may change it for the next one.
+
+That is: objects of the user's, with all that they refer to; globals that the user's functions name;
+objects of the frameworks; and of other libraries what is plain data and close to one of those. A
+connection or a thread is nobody's data.
+"""
+
+import asyncio
+import gc
+import sys
+import threading
+from collections import ChainMap, UserDict, UserList, defaultdict, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import lru_cache, partial
+from itertools import islice
+from multiprocessing.process import BaseProcess
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
+
+from ..shared_state.holdings import function_in, is_of_user, names_in
+from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
+from .parts import ABSENT, CLASS, LISTED, SET, TUPLES, Part, is_plain, parts_of
+
+_MOST = 6000
+"""Objects that are looked at."""
+_MOST_INSIDE = 5000
+"""Entries of a collection that are looked at."""
+_FROM_A_LIBRARY = 2
+"""Steps from one object of a library to the next, at most."""
+_MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
+"""How the base classes of models are called in the frameworks."""
+_NEVER = (
+    *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
+    asyncio.AbstractEventLoop,
+)
+_COLLECTIONS: Any = (
+    *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
+    *(WeakSet, UserDict, UserList, ChainMap),
+)
+"""Whose they are is told by what holds them."""
+_REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
+"""What refers to others otherwise than by attributes."""
+# What holds anything: as Any, the checker does not ask what is in it.
+_REFERENCE: Any = ReferenceType
+_WITH_DEFAULTS: Any = defaultdict
+_GENERATOR: Any = GeneratorType
+_VARIABLE: Any = ContextVar
+_FUNCTION: Any = FunctionType
+_CACHED: Any = type(lru_cache(maxsize=None)(bool))
+
+
+class Owner(Enum):
+    """Whose an object is: a collection is of what holds it."""
+
+    USER = auto()
+    FRAMEWORK = auto()
+    MODEL = auto()
+    LIBRARY = auto()
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """An object. ``name``: how its holder calls it; ``holder``: what it was first found in; ``steps``:
+    how many objects of libraries are between it and another one; ``contents``: its parts, and what each
+    holds.
+    """
+
+    thing: Any
+    name: str = ""
+    holder: "Node | None" = None
+    owner: Owner = Owner.USER
+    steps: int = 0
+    contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
+
+    @property
+    def is_passed_by(self) -> bool:
+        """True iff what it holds is called as it is called itself."""
+        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_user(self.thing)
+        return is_wrapper or isinstance(self.thing, _COLLECTIONS)
+
+    def names(self) -> Iterator[str]:
+        """Yields the names by which one comes to it from an object that is no collection, and no
+        library's."""
+        node: Node | None = self
+        while node is not None:
+            if node.name:
+                yield node.name
+            node = node.holder
+            if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
+                return
+
+    def object(self) -> Any:
+        """Returns the object that holds it and is no collection; its own where it is none."""
+        node = self
+        while node.is_passed_by and node.holder is not None:
+            node = node.holder
+        return node.thing
+
+
+class Reachable:
+    """Looks at all that is reachable from an application, once.
+
+    ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
+    the user's; ``others``: those of them that are of no model. ``caches``: those of ``functools``.
+    ``modules``: the user's, each with the names that code uses.
+    """
+
+    def __init__(self, application: object) -> None:
+        self.nodes: list[Node] = []
+        self.functions: list[FunctionType] = []
+        self.others: list[FunctionType] = []
+        self.caches: list[Any] = []
+        self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
+        self._seen: set[int] = set()
+        self._waiting = deque([Node(application)])
+        while self._waiting and len(self.nodes) < _MOST:
+            node = self._waiting.popleft()
+            if id(node.thing) not in self._seen:
+                self._seen.add(id(node.thing))
+                self.nodes.append(node)
+                # Whatever an object of the user's raises that is looked at.
+                with suppress(Exception):
+                    self._look(node)
+
+    def _look(self, node: Node) -> None:
+        thing = node.thing
+        if isinstance(thing, FunctionType):
+            self._look_at_function(node)
+        elif isinstance(thing, type):
+            self._look_at_class(node)
+        elif isinstance(thing, _VARIABLE):
+            self._add(thing.get(), node.name, node)
+        elif isinstance(thing, _GENERATOR):
+            frame = thing.gi_frame
+            self._add_all(frame.f_locals.items() if frame is not None else (), node)
+        elif isinstance(thing, _CACHED):
+            self.caches.append(thing)
+            self._add_referents(node)
+        else:
+            self._look_at_object(node)
+
+    def _look_at_object(self, node: Node) -> None:
+        thing = node.thing
+        self._take_parts(node)
+        if isinstance(thing, TUPLES):
+            self._add_all((("", each) for each in islice(iter(thing), _MOST_INSIDE)), node)
+        elif isinstance(thing, _REFERENCE):
+            self._add(thing(), node.name, node)
+        elif not node.contents or isinstance(thing, _REFERRING):
+            self._add_referents(node)
+        elif isinstance(thing, _WITH_DEFAULTS):
+            self._add(thing.default_factory, "", node)
+        if not is_of_library(thing):
+            self._add(type(thing), "", node)
+
+    def _take_parts(self, node: Node) -> None:
+        for part in parts_of(node.thing):
+            content = part.read(node.thing)
+            node.contents.append((part, content))
+            if part.is_named:
+                listed: list[tuple[Any, Any]] = list(islice(content.items(), _MOST_INSIDE))
+                self._add_all(
+                    ((key if isinstance(key, str) else "", value) for key, value in listed), node
+                )
+                self._add_all((("", key) for key, _ in listed if not isinstance(key, str)), node)
+            elif isinstance(content, (*LISTED, SET)):
+                entries: Any = islice(iter(content), _MOST_INSIDE)
+                self._add_all((("", each) for each in entries), node)
+
+    def _look_at_class(self, node: Node) -> None:
+        if is_users(node.thing.__module__ or ""):
+            content = CLASS.read(node.thing)
+            node.contents.append((CLASS, content))
+            self._add_all(((name, function_in(value)) for name, value in content.items()), node)
+        self._add(type(node.thing), "", node)
+        self._add_all(((node.name, each) for each in node.thing.__bases__), node)
+
+    def _look_at_function(self, node: Node) -> None:
+        function = node.thing
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        self._add_all(cells, node)
+        if is_of_user(function):
+            self.functions.append(function)
+            if node.owner is not Owner.MODEL:
+                self.others.append(function)
+            self._take_parts(node)
+            self._look_at_globals(node)
+
+    def _look_at_globals(self, node: Node) -> None:
+        function = node.thing
+        names = frozenset(names_in(function.__code__))
+        own = sys.modules.get(str(function.__globals__.get("__name__", "")))
+        if own is not None and vars(own) is function.__globals__:
+            self._look_at_module(own, names, node)
+        else:
+            held = function.__globals__
+            self._add_all(((name, held[name]) for name in names & held.keys()), node)
+        package = str(function.__globals__.get("__package__") or "")
+        for name in names:
+            for each in (
+                function.__globals__.get(name),
+                *map(sys.modules.get, (name, f"{package}.{name}")),
+            ):
+                if isinstance(each, ModuleType) and is_users(each.__name__):
+                    self._look_at_module(each, names, node)
+
+    def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
+        _, known = self.modules.setdefault(module.__name__, (module, set()))
+        node = Node(module, module.__name__, of)
+        new = names - known
+        known |= new
+        for name in new & vars(module).keys():
+            value = vars(module)[name]
+            if isinstance(value, ModuleType) and is_users(value.__name__):
+                self._look_at_module(value, names, of)
+            else:
+                self._add(value, name, node)
+
+    def _add_referents(self, node: Node) -> None:
+        self._add_all((("", each) for each in gc.get_referents(node.thing)[:_MOST_INSIDE]), node)
+
+    def _add_all(self, entries: Iterable[tuple[str, Any]], holder: Node) -> None:
+        for name, value in list(entries):
+            self._add(value, name, holder)
+
+    def _add(self, value: Any, name: str, holder: Node) -> None:
+        if value is ABSENT or is_plain(value) or id(value) in self._seen:
+            return
+        if isinstance(value, _NEVER) or is_opaque(value) or is_ours(value):
+            return
+        if isinstance(value, type):
+            # Its metaclass, and the classes it is made of, may be the user's where it is not.
+            if is_users(value.__module__ or ""):
+                owner = Owner.MODEL if _is_model(value) else Owner.USER
+                self._waiting.append(Node(value, name, holder, owner))
+            return
+        owner, steps = _owner_of(value, holder)
+        if steps <= _FROM_A_LIBRARY:
+            self._waiting.append(Node(value, name, holder, owner, steps))
+
+
+def is_of_library(thing: Any) -> bool:
+    """Returns True iff an object is neither the user's nor a framework's."""
+    return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_user(thing)
+
+
+def _is_model(kind: Any) -> bool:
+    return any(each.__name__ in _MODELS for each in kind.__mro__)
+
+
+def _owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
+    is_given = isinstance(value, _FUNCTION) and not isinstance(holder.thing, type)
+    if _is_model(type(value)) or (holder.owner is Owner.MODEL and not is_given):
+        # What a model holds is its own, whoever wrote it.
+        return Owner.MODEL, 0
+    if isinstance(value, _COLLECTIONS) and not is_users(type(value).__module__):
+        return holder.owner, holder.steps
+    if isinstance(value, _FUNCTION) or is_of_user(value):
+        return Owner.USER, 0
+    if not is_of_library(value):
+        return Owner.FRAMEWORK, 0
+    return Owner.LIBRARY, holder.steps + 1

@@ -1,0 +1,288 @@
+"""What an application held before the baseline, put back for a while.
+
+What the baseline sets and every later run finds shows in no comparison of these runs. But it shows where
+a subset of the sources is asked about once more with all that put back: the run is then the first one.
+"""
+
+import asyncio
+import concurrent.futures
+import dis
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, update_wrapper
+from types import CodeType, ModuleType
+from typing import Any, cast
+
+from ..copies.state import Same
+from ..shared_state.counting import reads, texts_in
+from ..shared_state.files import Left
+from ..shared_state.holdings import names_in
+from ..shared_state.reaching import is_ours, is_users
+from .beyond import Beyond
+from .parts import ABSENT, DICT, LISTED, SET, is_plain
+from .reachable import Owner
+from .snapshot import Kept, Snapshot
+
+_OF_ALL = frozenset(
+    {
+        *("vars", "__dict__", "asdict", "astuple", "model_dump", "globals", "eval", "exec"),
+        *("getattr", "setattr"),
+    }
+)
+"""Names with which code may read what it does not name."""
+_OF_PYTHON = frozenset(
+    {
+        *("__class__", "__defaults__", "__kwdefaults__", "__pydantic_private__", "__pydantic_extra__"),
+        "__call__",
+    }
+)
+"""Names between two underscores that a run may set."""
+_COLLECTIONS = (dict, list, set, deque)
+_MOST_OF_DATA = 200
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A part that holds something else than then. ``names``: of what is to be put back; none for all.
+    ``place``: how a user would call it."""
+
+    kept: Kept
+    names: tuple[str, ...]
+    place: str
+
+
+class Rewinding:
+    """Keeps what an application holds, and puts it back for a while.
+
+    ``is_harmless``: of a place, whether the caller says so. ``isolated``: gives keys of what is kept
+    apart run by run already.
+    """
+
+    def __init__(
+        self,
+        application: object,
+        is_harmless: Callable[[str], bool],
+        isolated: Callable[[], Iterable[Hashable]],
+    ) -> None:
+        self._snapshot = Snapshot(application)
+        self._is_harmless = is_harmless
+        self._isolated = isolated
+        self._codes = [function.__code__ for function in self._snapshot.functions]
+        self._named = frozenset(
+            name for function in self._snapshot.others for name in names_in(function.__code__)
+        )
+        texts = (text for code in self._codes for text in texts_in(code))
+        self._beyond = Beyond(self._snapshot.things, self._named, texts)
+        self._read = dict[str, bool]()
+        self._is_missed = False
+        self.is_wanted = False
+        self._places: tuple[str, ...] = ()
+
+    def miss_the_baseline(self) -> None:
+        """Notes that the baseline had been run before the first look: nothing is known of before."""
+        self._is_missed = True
+
+    def is_useful(self) -> bool:
+        """Returns True iff something that can be put back, and that may bear on a run, has changed."""
+        if self._is_missed:
+            return False
+        found = list(self._changes())
+        self._places = tuple(dict.fromkeys(each.place for each in found))
+        return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
+
+    def left(self) -> Left | None:
+        """Returns what has changed and cannot be put back; None where nothing is known to have."""
+        left = None if self._is_missed else self._beyond.left()
+        return left if left is None or not self._is_harmless(left.place) else None
+
+    @contextmanager
+    def wanted(self) -> Generator[None, None, None]:
+        """Inside, the next replay is to be made with what the application held then."""
+        self.is_wanted = True
+        try:
+            yield
+        finally:
+            self.is_wanted = False
+
+    @contextmanager
+    def earlier(self) -> Generator[None, None, None]:
+        """Inside, the application holds what it held then. Afterwards it holds again what it holds
+        now."""
+        changes = list(self._changes())
+        renewed = {id(cached): _renewed(cached) for cached in self._grown_caches()}
+        writes = [*self._earlier(changes, renewed)]
+        modules = {name: sys.modules[name] for name in self._new_modules()}
+        now = [(kept, kept.now()) for kept, _ in writes]
+        try:
+            for name in modules:
+                del sys.modules[name]
+            for kept, content in writes:
+                _write(kept, content)
+            yield
+        finally:
+            for kept, content in now:
+                _write(kept, content)
+            sys.modules.update(modules)
+
+    @property
+    def told(self) -> str:
+        """Names what has changed, in words."""
+        more = len(self._places) - _MOST_NAMED
+        listed = ", ".join(self._places[:_MOST_NAMED]) or "what is cached or imported"
+        return listed + (f" and {more} more" if more > 0 else "")
+
+    def _changes(self) -> Iterator[_Change]:
+        apart = set(_things_in(self._isolated()))
+        for kept in self._snapshot.kept:
+            if id(kept.node.thing) in apart:
+                continue
+            try:
+                names = kept.changed()
+            except Exception:  # noqa: S112 -- whatever an object of the user's raises that is looked at
+                continue
+            names = [name for name in names if self._matters(kept, name)]
+            if not names:
+                continue
+            is_whole = "" in names
+            place = self._place(kept, "" if is_whole else names[0])
+            if not self._is_harmless(place):
+                yield _Change(kept, () if is_whole else tuple(names), place)
+
+    def _matters(self, kept: Kept, name: str) -> bool:
+        """Whether a run may find what has changed there."""
+        was, now = self._values(kept, name)
+        if is_ours(was) or is_ours(now) or (_is_nothing(was) and not _is_data(now)):
+            # What is made once, such as a client or an index, is the same in every run.
+            return False
+        if name.startswith("__") and name not in _OF_PYTHON:
+            return False
+        if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
+            return self._is_users_doing(kept, name)
+        if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
+            names = {*kept.node.names(), *filter(None, [name])}
+            return not names or any(map(self._is_read, names))
+        return self._is_read(name)
+
+    def _is_users_doing(self, kept: Kept, name: str) -> bool:
+        """Whether the user's code sets that on an object of a framework, or may change it there: all else
+        is the object's own affair."""
+        if isinstance(kept.node.thing, _COLLECTIONS):
+            names = {*kept.node.names(), *filter(None, [name])}
+            if names & self._named:
+                return True
+        else:
+            names = {name}
+        return any(each.removeprefix("_") in self._stored for each in names)
+
+    def _values(self, kept: Kept, name: str) -> tuple[object, object]:
+        if not kept.part.is_named or not name:
+            return ABSENT, ""
+        return kept.content.get(name, ABSENT), kept.now().get(name, ABSENT)
+
+    @cached_property
+    def _stored(self) -> frozenset[str]:
+        """The attributes that the user's code sets."""
+        codes = [function.__code__ for function in self._snapshot.others]
+        by_text = (text for code in codes for text in texts_in(code) if "setattr" in self._named)
+        return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
+
+    def _is_read(self, name: str) -> bool:
+        if name not in self._read:
+            self._read[name] = bool(_OF_ALL & self._named) or any(
+                reads(code, name) for code in self._codes
+            )
+        return self._read[name]
+
+    def _place(self, kept: Kept, name: str) -> str:
+        names, holder = list(kept.node.names()), kept.node.object()
+        owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
+        called = getattr(holder, "__name__", "") or owner.__name__
+        own = name or next(iter(names), "")
+        return f"{called}.{own}" if own else called
+
+    def _earlier(self, changes: Iterable[_Change], renewed: dict[int, Any]) -> Iterator[tuple[Kept, Any]]:
+        for change in changes:
+            yield change.kept, change.kept.earlier(change.names)
+        for kept in self._snapshot.kept if renewed else ():
+            content = kept.now()
+            if isinstance(content, DICT):
+                if any(id(value) in renewed for value in content.values()):
+                    yield kept, {name: renewed.get(id(value), value) for name, value in content.items()}
+            elif isinstance(content, LISTED) and any(id(value) in renewed for value in content):
+                yield kept, type(content)(renewed.get(id(value), value) for value in content)
+
+    def _grown_caches(self) -> list[Any]:
+        return [
+            cached
+            for cached, size in self._snapshot.caches
+            if cached.cache_info().currsize != size and not is_ours(cached.__wrapped__)
+        ]
+
+    def _new_modules(self) -> list[str]:
+        new = sys.modules.keys() - self._snapshot.modules
+        # One that nobody has loaded from anywhere is made by the code.
+        return [
+            name for name in new if is_users(name) or getattr(sys.modules[name], "__spec__", None) is None
+        ]
+
+
+def _set_in(code: CodeType) -> Iterator[str]:
+    for each in dis.get_instructions(code):
+        if each.opname in {"STORE_ATTR", "DELETE_ATTR"}:
+            yield str(each.argval).removeprefix("_")
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _set_in(inner)
+
+
+def _write(kept: Kept, content: Any) -> None:
+    # An object of the user's may forbid it, such as an enumeration.
+    with suppress(Exception):
+        kept.part.write(kept.node.thing, content)
+
+
+def _renewed(cached: Any) -> Any:
+    """A cache of the same function, with nothing in it."""
+    return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)
+
+
+def _is_nothing(value: object) -> bool:
+    return value is ABSENT or value is None
+
+
+def _is_data(value: Any) -> bool:
+    """Whether there is nothing in it but texts and numbers, or it is an object of the user's."""
+    seen = set[int]()
+    waiting: list[Any] = [value]
+    while waiting and len(seen) < _MOST_OF_DATA:
+        each = waiting.pop()
+        if is_plain(each) or id(each) in seen or isinstance(each, type):
+            continue
+        seen.add(id(each))
+        if is_users(type(each).__module__):
+            return True
+        if isinstance(each, (asyncio.Future, concurrent.futures.Future)):
+            return True
+        if isinstance(each, DICT):
+            waiting += [*DICT.keys(each), *DICT.values(each)]
+        elif isinstance(each, (*LISTED, SET, frozenset)):
+            waiting += list(each)
+        elif isinstance(getattr(each, "__dict__", None), DICT):
+            waiting += [*DICT.values(vars(each))]
+        elif callable(each):
+            continue
+        else:
+            return False
+    return True
+
+
+def _things_in(keys: Iterable[Hashable]) -> Iterator[int]:
+    for key in keys:
+        if isinstance(key, Same):
+            yield id(key.thing)
+        elif isinstance(key, tuple):
+            yield from _things_in(cast("tuple[Hashable, ...]", key))

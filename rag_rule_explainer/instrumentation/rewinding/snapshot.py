@@ -1,0 +1,100 @@
+"""A snapshot of what an application holds: each object that is reachable, and what that refers to."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .parts import ABSENT, DICT, LISTED, SET, Part, is_plain, is_same, of_names
+from .reachable import Node, Owner, Reachable
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One part of an object, and what it held. ``is_all``: that is all of it; of an object of a library
+    only what is plain data counts."""
+
+    node: Node
+    part: Part
+    content: Any
+    is_all: bool = True
+
+    def now(self) -> Any:
+        """Returns what it holds now."""
+        return self.part.read(self.node.thing)
+
+    def changed(self) -> list[str]:
+        """Returns the names under which it holds something else than then; one empty name where that has
+        no name."""
+        now = self.now()
+        if not self.part.is_named:
+            return [] if _is_equal(self.content, now) else [""]
+        was = self.content
+        names = [
+            name
+            for name in ({**was, **now} if self.is_all else was)
+            if not is_same(was.get(name, ABSENT), now.get(name, ABSENT))
+        ]
+        if not names and self.is_all and isinstance(self.node.thing, DICT) and list(was) != list(now):
+            return [""]
+        return [name if isinstance(name, str) else "" for name in names]
+
+    def earlier(self, names: tuple[str, ...]) -> Any:
+        """Returns what it held then under these names, and beside that what it holds now; all that it
+        held then where no names are given."""
+        if not names:
+            return self.content
+        content = dict(self.now())
+        for name in names:
+            if name in self.content:
+                content[name] = self.content[name]
+            else:
+                content.pop(name, None)
+        return content
+
+
+class Snapshot:
+    """Keeps what is reachable from an application, as it is when this is made.
+
+    ``functions``: the user's; ``others``: those of them that are of no model. ``caches``: those of
+    ``functools``, each with the number of its entries. ``modules``: those that were loaded.
+    """
+
+    def __init__(self, application: object) -> None:
+        reachable = Reachable(application)
+        self.functions, self.others = reachable.functions, reachable.others
+        self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
+        self.modules = frozenset(sys.modules)
+        self.things = [node.thing for node in reachable.nodes]
+        self.kept = [*_kept(reachable)]
+
+
+def _kept(reachable: Reachable) -> Iterator[Kept]:
+    for node in reachable.nodes:
+        for part, content in node.contents:
+            own = _plain_of(content, part) if node.owner is Owner.LIBRARY else content
+            if own is not None:
+                is_all = own is content or (isinstance(node.thing, DICT) and len(own) == len(content))
+                yield Kept(node, part, own, is_all)
+    for module, names in reachable.modules.values():
+        part = of_names(frozenset(names))
+        yield Kept(Node(module), part, part.read(module))
+
+
+def _plain_of(content: Any, part: Part) -> Any:
+    """What of an object of a library is plain data; None for nothing of it."""
+    if part.is_named:
+        return {name: value for name, value in content.items() if is_plain(value)}
+    if isinstance(content, (*LISTED, SET)):
+        return content if all(map(is_plain, content)) else None
+    return content
+
+
+def _is_equal(was: Any, now: Any) -> bool:
+    if type(was) is not type(now):
+        return False
+    if isinstance(was, LISTED):
+        return len(was) == len(now) and all(map(is_same, was, now))
+    if isinstance(was, SET):
+        return {id(each) for each in was} == {id(each) for each in now} or was == now
+    return bool(was == now)

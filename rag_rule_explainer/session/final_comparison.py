@@ -1,0 +1,159 @@
+"""The replays that are made again at the end, to see that the application is still the same."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+
+from ..lattice import Mask
+from ..mining import RuleSearch
+from ..probing.limits import LimitReached
+from ..probing.prober import Prober
+from ..probing.replaying import Fidelity
+from ..rules import RuleKind
+from ..sources import Arrangement, SourceSet
+from ..verdicts import Verdict
+from .plan import MOST_AGAIN, MOST_REWOUND
+
+NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
+
+_NO_ROOM = "a limit is reached"
+_FIRST_AGAIN = 2
+"""Subsets of each search that are asked about again where the application has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalComparison:
+    """Compares the application at the end of all searches with what it was before.
+
+    What an application remembers may show only after several runs, so one replay at least is made again.
+    Where the application holds something else than before the baseline, some are also made with that put
+    back: what the baseline has set, and every later run has found, shows in no other comparison.
+    """
+
+    sources: SourceSet
+    prober: Prober
+    searches: Sequence[RuleSearch]
+    notes: list[str]
+
+    async def run(self, fidelity: Fidelity) -> None:
+        """Makes the replays. They leave a doubt in ``fidelity`` where a run answers otherwise than
+        before.
+
+        Raises StateShared, which ends the call, where models are sent something else than before.
+        """
+        if fidelity.doubt or not fidelity.is_comparable:
+            return
+        if self.prober.stop_reason or not self.prober.budget.samples:
+            return
+        for mask in self._again(fidelity):
+            if fidelity.doubt or await self._failure(mask) is _NO_ROOM:
+                return
+        await self._compare_rewound(fidelity)
+
+    async def _compare_rewound(self, fidelity: Fidelity) -> None:
+        made, failure = 0, ""
+        for mask in self._rewound(fidelity):
+            failed = ""
+            with fidelity.rewound():
+                failed = await self._failure(mask)
+            if fidelity.doubt or failed is _NO_ROOM:
+                return
+            made += not failed
+            failure = failed or failure
+        if failure and not made:
+            # One that fails now and then says nothing; where all fail, nothing was compared.
+            fidelity.miss(failure)
+
+    async def _failure(self, mask: Mask) -> str:
+        """Makes one replay; returns how it failed, if it did. ``_NO_ROOM`` where a limit is reached."""
+
+        def begin() -> None:
+            self.prober.charge()
+            self.prober.budget.repeat_check += 1
+
+        try:
+            reply = await self.prober.run(Arrangement.of(self.sources, mask), begin, "comparison")
+        except LimitReached as limit:
+            self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
+            return _NO_ROOM
+        if reply.cause is None:
+            return ""
+        self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+        return str(reply.error) or "it failed"
+
+    def _again(self, fidelity: Fidelity) -> tuple[Mask, ...]:
+        """The subsets to ask about again: also all sources where a run went another way than the
+        baseline; and where the application holds something else than before, those that were asked about
+        first, when it held the least, and those of the rules themselves."""
+        full = self.sources.lattice.full
+        masks = [self._deciding(fidelity)]
+        if fidelity.unchecked:
+            return tuple(masks)
+        if fidelity.has_changed():
+            known = [
+                mask
+                for search in self.searches
+                for mask in (*islice(search.verdicts, _FIRST_AGAIN), *_own(search))
+            ]
+            # In another order than the first time: what the run before left shows in the next.
+            masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
+        elif fidelity.departs:
+            masks.append(full)
+        return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
+
+    def _rewound(self, fidelity: Fidelity) -> Iterator[Mask]:
+        """The subsets to ask about with what the application held before the baseline, if it holds
+        something else by now: the smallest and the largest ones without each source, and the rules'."""
+        if fidelity.unchecked or not fidelity.can_rewind():
+            return
+        asked = {mask for search in self.searches for mask in search.verdicts}
+        known = sorted(
+            (mask for mask in asked if self._is_comparable(fidelity, mask)),
+            key=lambda mask: mask.bit_count(),
+        )
+        full = self.sources.lattice.full
+        own = [mask for search in self.searches for mask in _own(search) if mask in set(known)]
+        by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full)))
+        chosen = dict.fromkeys(
+            mask for mask in (*_lacking_each(known, full), *by_turns, *known) if mask not in {None, full}
+        )
+        yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
+
+    def _deciding(self, fidelity: Fidelity) -> Mask:
+        """The largest subset on which a condition came out otherwise than on all sources: rules of both
+        kinds hang on it. Else the smallest one that was asked about."""
+        full = self.sources.lattice.full
+        seen, other = list[Mask](), list[Mask]()
+        for search in self.searches:
+            usual = Verdict.of(search.kind is RuleKind.RETENTION)
+            on_all = search.verdicts.get(full, usual)
+            for mask, verdict in search.verdicts.items():
+                if (
+                    mask != full
+                    and verdict is not Verdict.UNKNOWN
+                    and self._is_comparable(fidelity, mask)
+                ):
+                    (other if verdict is ~on_all else seen).append(mask)
+        if other:
+            return max(other, key=lambda mask: (mask.bit_count(), mask))
+        return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
+
+    def _is_comparable(self, fidelity: Fidelity, mask: Mask) -> bool:
+        return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
+
+
+def _lacking_each(masks: Iterable[Mask], full: Mask) -> list[Mask]:
+    """The first of these, and those after it that lack a source which none before them lacks."""
+    chosen, lacked = list[Mask](), 0
+    for mask in masks:
+        lacks = full & ~mask
+        if lacks & ~lacked:
+            chosen.append(mask)
+            lacked |= lacks
+    return chosen
+
+
+def _own(search: RuleSearch) -> list[Mask]:
+    """The subsets on which the rules of a search hang."""
+    hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
+    return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]
