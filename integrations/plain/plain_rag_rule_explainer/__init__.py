@@ -8,5 +8,6 @@ from rag_rule_explainer.instrumentation.searches.of_functions import gate
 from rag_rule_explainer.instrumentation.searches.tools import tool
 
 from .explainer import RuleExplainer
+from .offline import offline_client
 
-__all__ = ["Explained", "RuleExplainer", "gate", "tool"]
+__all__ = ["Explained", "RuleExplainer", "gate", "offline_client", "tool"]

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from rag_rule_explainer import Answer, InvalidInput
 from rag_rule_explainer.instrumentation import reading
 
-from .wire import Streamed, reply_in
+from .wire import Streamed, plain, reply_in
 
 _QUESTION_KEYS = ("question", "query", "input", "message", "messages", "content", "text", "prompt")
 _ANSWER_KEYS = ("answer", "response", "output", "result", "content", "text", "message", "messages")
@@ -46,7 +46,7 @@ def answer_in(output: Any) -> Answer:
 
 def _answer_in(output: Any) -> Answer:
     if type(output).__module__.startswith(_OF_OPENAI):
-        return Answer(reply_in(output).said.text)
+        return Answer(reply_in(plain(output)).said.text)
     if isinstance(output, BaseModel):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
     is_record = is_dataclass(output) and not isinstance(output, type)

@@ -5,7 +5,7 @@ replaced on its class; which run a request belongs to, the context says.
 """
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 from rag_rule_explainer.instrumentation.isolation import handing
 from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch, current_watch
 
-from .wire import Streamed, asked_in, reply_in
+from .wire import Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
 """How the paths end at which a model is asked; others count tokens, embed or list."""
@@ -33,7 +33,10 @@ def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
     """Takes in what the client returns, at once or as it is read."""
     chunks = getattr(result, "_iterator", None)
     if chunks is None:
-        watch.replied(key, reply_in(result))
+        told = plain(result)
+        # A raw response that is still to be streamed is read by the application alone.
+        if isinstance(told, Mapping):
+            watch.replied(key, reply_in(told))
     else:
         # There is no public place where a stream's chunks pass by, whoever reads them and how.
         result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)

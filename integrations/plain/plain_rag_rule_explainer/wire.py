@@ -33,12 +33,11 @@ def asked_in(body: Entries) -> Asked:
     return Asked("\n\n".join(text for each in items for text in _texts(each)), sent, tuple(results))
 
 
-def reply_in(told: Any, *, is_left: bool = False) -> Reply:
+def reply_in(told: Entries, *, is_left: bool = False) -> Reply:
     """Returns what a reply says. ``is_left``: nobody read its stream to the end."""
-    whole = _entries(plain(told))
-    choices = [_entries(each) for each in _several(whole.get("choices"))]
+    choices = [_entries(each) for each in _several(told.get("choices"))]
     messages = [_entries(each.get("message") or each) for each in choices] or [
-        _entries(each) for each in _several(whole.get("output"))
+        _entries(each) for each in _several(told.get("output"))
     ]
     several = [_answer_of(each) for each in messages]
     # Of several choices, applications take the first; of several items of a response, all that are text.
@@ -46,16 +45,16 @@ def reply_in(told: Any, *, is_left: bool = False) -> Reply:
     calls = tuple(call for each in messages for call in _calls(each))
     said = Said(
         text,
-        reason_in(whole),
+        reason_in(told),
         calls=bool(calls),
         refuses=any(map(_refuses, messages)),
         more=any(each.get("audio") or "image" in str(each.get("type")) for each in messages),
         reports=not is_left,
     )
     named = [described((call.name, call.arguments)) for call in calls]
-    model = whole.get("model")
+    model = told.get("model")
     return Reply(
-        said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(whole.get("usage"))
+        said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(told.get("usage"))
     )
 
 

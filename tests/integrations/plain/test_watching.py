@@ -1,6 +1,7 @@
 """What the client's requests and replies say, however they are made and however they end."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import contextmanager
 from threading import Thread
@@ -112,6 +113,21 @@ def test_a_stream_that_is_left_early_counts_as_far_as_it_was_read(models: Models
     explanation = RuleExplainer(first_piece, predicate=BAD).explain("why?")
     assert blames_b_and_d(explanation)
     assert all(rule.proved for rule in explanation.rules)
+
+
+def test_a_reply_that_is_read_off_the_wire_is_not_seen_and_proves_nothing(models: Models) -> None:
+    index = Index()
+
+    def application(question: str) -> str:
+        with models.client.chat.completions.with_streaming_response.create(
+            model="m", messages=user(shown(index.search(question)))
+        ) as response:
+            return json.loads(response.read())["choices"][0]["message"]["content"]
+
+    explanation = RuleExplainer(application, predicate=BAD).explain("why?")
+    assert explanation.scope == "seen"
+    assert explanation.rules
+    assert not any(rule.proved for rule in explanation.rules)
 
 
 def test_tokens_are_those_that_the_replies_report(models: Models) -> None:
