@@ -75,13 +75,22 @@ def test_a_baseline_that_is_cut_off_is_none() -> None:
         RuleExplainer(applications["whole"], predicate=BAD, retries=0).explain("why?")
 
 
+def test_a_refusal_is_told_as_one() -> None:
+    for said in (Completion(None, refusal="I cannot."), Completion(BAD_NEWS, refusal="I cannot.")):
+        with (
+            asking(lambda _, said=said: said) as applications,
+            pytest.raises(BaselineFailed, match="a model refused to answer"),
+        ):
+            RuleExplainer(applications["streamed"], predicate=BAD, retries=0).explain("why?")
+
+
 def test_a_length_limit_may_count() -> None:
     with asking(lambda body: Completion(news(shown_in(texts(body))), "length")) as applications:
         explainer = RuleExplainer(applications["whole"], predicate=BAD, allow_length=True)
         assert blames_b_and_d(explainer.explain("why?"))
 
 
-def test_an_apology_for_a_model_that_failed_is_no_answer() -> None:
+def test_an_apology_for_a_model_that_failed_is_no_answer(models: Models) -> None:
     def script(body: dict[str, Any]) -> Any:
         if shown_in(texts(body)) == "bd":
             raise Refused(500, "overloaded")
@@ -91,6 +100,8 @@ def test_an_apology_for_a_model_that_failed_is_no_answer() -> None:
 
         def apologising(question: str) -> str:
             try:
+                # A request before it goes well.
+                chat(models, "Rewrite: it")
                 return applications["whole"](question)
             except openai.APIError:
                 return "Sorry, no news."

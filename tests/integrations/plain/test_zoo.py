@@ -40,6 +40,7 @@ def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode, m
     assert (explanation.question, explanation.scope, explanation.ended) == (QUESTION, "seen", True)
     assert all(rule.proved for rule in explanation.rules), explanation.warnings[0]
     kept_delivered_and_seen(explanation)
+    assert explanation.warnings == ()
     shape.more(explanation)
     assert built.live() == shape.live
 

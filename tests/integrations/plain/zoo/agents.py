@@ -8,7 +8,6 @@ from typing import Any
 
 from plain_rag_rule_explainer import gate, tool
 
-from rag_rule_explainer import Explanation
 from tests.integrations.known import TEXTS
 from tests.integrations.plain.models import Models
 from tests.integrations.plain.zoo.shapes import Built, Index, Shape, chat, live, shown, user
@@ -89,11 +88,6 @@ def tools_at_once(models: Models) -> Built:
     return Built(answer, lambda: len(found))
 
 
-def is_told_apart(explanation: Explanation) -> None:
-    """A tool that searches is known as one without being marked: nothing is warned of."""
-    assert explanation.warnings == ()
-
-
 def rewritten(models: Models) -> Built:
     index = Index()
 
@@ -158,9 +152,9 @@ def of_a_raw_client(models: Models) -> Built:
 
 
 SHAPES = (
-    Shape("an agent with a tool", with_tools, more=is_told_apart),
-    Shape("an agent with a tool that acts, stubbed", with_a_tool_that_acts, more=is_told_apart),
-    Shape("an async agent whose tools run at once", tools_at_once, live=2, more=is_told_apart),
+    Shape("an agent with a tool", with_tools),
+    Shape("an agent with a tool that acts, stubbed", with_a_tool_that_acts),
+    Shape("an async agent whose tools run at once", tools_at_once, live=2),
     Shape("a query that a model rewrites", rewritten),
     Shape("a search that a model ranks", ranked_by_a_model),
     Shape("a request for each source, in threads", mapped_in_threads),
