@@ -197,7 +197,14 @@ class Fidelity:
             self.doubt = self._refusals.depends(rewinding.told, error.seen)
             return
         if self.doubt:
-            self.doubt = self._refusals.depends(rewinding.told, self.doubt)
+            seen = self.doubt.removeprefix(NOTHING_COMPARED)
+            self.doubt = self._refusals.depends(rewinding.told, seen)
+
+    def remember(self) -> None:
+        """Notes for later explanations of the same application that runs go by what earlier ones left, if
+        that is known: the next baseline would find it."""
+        if self.rewinding is not None and (self.doubt or self.lasting() is not None):
+            self.rewinding.remember()
 
     def miss(self, error: str) -> None:
         """Takes how a replay failed that was to show whether claims rest on what the baseline left."""

@@ -112,6 +112,11 @@ class Fidelity(Protocol):
         """Takes how a replay failed that was to be made while rewound, which leaves a doubt."""
         ...
 
+    def remember(self) -> None:
+        """Notes for later explanations of the same application what tells against its replays, if
+        anything does: they would find what these have left."""
+        ...
+
     def would_compare(self, ids: tuple[str, ...]) -> bool:
         """True iff a replay on the sources of these ids would be compared with an earlier one on them."""
         ...

@@ -41,6 +41,10 @@ class FinalComparison:
 
         Raises StateShared, which ends the call, where models are sent something else than before.
         """
+        await self._compare(fidelity)
+        fidelity.remember()
+
+    async def _compare(self, fidelity: Fidelity) -> None:
         if fidelity.doubt or not fidelity.is_comparable:
             return
         if self.prober.stop_reason or not self.prober.budget.samples:

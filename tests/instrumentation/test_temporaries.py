@@ -6,6 +6,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from rag_rule_explainer.instrumentation.shared_state import temporaries
 from rag_rule_explainer.instrumentation.shared_state.outside import Outside
 from rag_rule_explainer.instrumentation.shared_state.temporaries import OneAtATime
 
@@ -72,3 +73,54 @@ def test_a_lock_made_anew_is_none() -> None:
         holder["lock"] = threading.Lock()
 
     assert not noticed(run, run)
+
+
+@pytest.mark.waits
+def test_nobody_else_runs_while_one_has_the_application_to_itself() -> None:
+    run = Pipeline().counts
+    one, other = OneAtATime(run, "", Outside()), OneAtATime(run, "", Outside())
+    goes_on, may_end, told = threading.Event(), threading.Event(), list[str]()
+
+    def usual() -> None:
+        with other.turn():
+            goes_on.set()
+            assert may_end.wait(120)
+            told.append("the other has ended")
+
+    def exclusive() -> None:
+        with one.exclusive_turn():
+            told.append("one begins")
+            # Its own replay is no other one.
+            with one.turn():
+                told.append("one runs")
+            late.start()
+            assert not began.wait(0.05)
+            told.append("one ends")
+
+    def comes_late() -> None:
+        with other.turn():
+            began.set()
+            told.append("the late one runs")
+
+    began = threading.Event()
+    late, first = threading.Thread(target=comes_late), threading.Thread(target=usual)
+    second = threading.Thread(target=exclusive)
+    first.start()
+    assert goes_on.wait(120)
+    second.start()
+    may_end.set()
+    for each in (first, second, late):
+        each.join(120)
+    assert told == ["the other has ended", "one begins", "one runs", "one ends", "the late one runs"]
+
+
+def test_one_that_does_not_end_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(temporaries, "_LONGEST", 0.0)
+    run = Pipeline().counts
+    one, other = OneAtATime(run, "", Outside()), OneAtATime(run, "", Outside())
+    with other.turn():
+        with pytest.raises(TimeoutError, match="goes on and on"), one.exclusive_turn():
+            pass
+        # Nobody is kept out any longer.
+        with other.turn():
+            pass

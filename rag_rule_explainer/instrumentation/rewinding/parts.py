@@ -184,15 +184,20 @@ def _write_slots(thing: object, content: dict[str, Any]) -> None:
 _SLOTS = Part(_read_slots, _write_slots, is_named=True)
 
 
-def _read_dict(thing: Any) -> dict[Any, Any]:
-    return dict(DICT.items(thing))
-
-
 _ORDERED: Any = OrderedDict
 
 
+def _of_its_kind(thing: Any) -> Any:
+    # A dict knows nothing of the order that an OrderedDict keeps beside it.
+    return _ORDERED if isinstance(thing, _ORDERED) else DICT
+
+
+def _read_dict(thing: Any) -> dict[Any, Any]:
+    return dict(_of_its_kind(thing).items(thing))
+
+
 def _write_dict(thing: Any, content: dict[Any, Any]) -> None:
-    kind = _ORDERED if isinstance(thing, _ORDERED) else DICT
+    kind = _of_its_kind(thing)
     kind.clear(thing)
     for key, value in content.items():
         kind.__setitem__(thing, key, value)

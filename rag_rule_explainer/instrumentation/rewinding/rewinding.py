@@ -24,6 +24,7 @@ from ..shared_state.reaching import is_ours, is_users
 from .beyond import Beyond
 from .parts import ABSENT, DICT, LISTED, SET, is_plain
 from .reachable import Owner
+from .remembered import remember, remembered
 from .snapshot import Kept, Snapshot
 
 _OF_ALL = frozenset(
@@ -81,6 +82,7 @@ class Rewinding:
         self._is_missed = False
         self.is_wanted = False
         self._places: tuple[str, ...] = ()
+        self._holders: list[Any] = []
 
     def miss_the_baseline(self) -> None:
         """Notes that the baseline had been run before the first look: nothing is known of before."""
@@ -92,10 +94,21 @@ class Rewinding:
             return False
         found = list(self._changes())
         self._places = tuple(dict.fromkeys(each.place for each in found))
+        self._holders = [each.kept.node.object() for each in found]
         return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
 
+    def remember(self) -> None:
+        """Notes for later explanations that runs go by what has changed."""
+        self.is_useful()
+        remember([*self._snapshot.things[:1], *self._holders], self.told)
+
     def left(self) -> Left | None:
-        """Returns what has changed and cannot be put back; None where nothing is known to have."""
+        """Returns what has changed and cannot be put back, or had been changed by replays before this was
+        made; None where nothing is known to have."""
+        known = remembered(self._snapshot.things)
+        if known:
+            told = f"an earlier explanation found that runs go by {known}, and has left that set"
+            return None if self._is_harmless(known) else Left(known, told)
         left = None if self._is_missed else self._beyond.left()
         return left if left is None or not self._is_harmless(left.place) else None
 
@@ -132,7 +145,7 @@ class Rewinding:
     def told(self) -> str:
         """Names what has changed, in words."""
         more = len(self._places) - _MOST_NAMED
-        listed = ", ".join(self._places[:_MOST_NAMED]) or "what is cached or imported"
+        listed = ", ".join(self._places[:_MOST_NAMED]) or "what they find outside of it"
         return listed + (f" and {more} more" if more > 0 else "")
 
     def _changes(self) -> Iterator[_Change]:
@@ -193,7 +206,7 @@ class Rewinding:
     def _is_read(self, name: str) -> bool:
         if name not in self._read:
             self._read[name] = bool(_OF_ALL & self._named) or any(
-                reads(code, name) for code in self._codes
+                reads(code, name, in_texts=True) for code in self._codes
             )
         return self._read[name]
 

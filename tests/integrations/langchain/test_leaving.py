@@ -21,7 +21,7 @@ from tests.integrations.known import BAD, TEXTS, retention, sets
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.zoo.shapes import joined
-from tests.integrations.leaving import outside
+from tests.integrations.leaving import afterwards, outside, set_once
 from tests.integrations.leaving.parts import HELD_OPEN, KEY, Leaving, Meeting, cleared, said
 from tests.integrations.leaving.shapes import SHAPES, Shape, check
 
@@ -45,6 +45,14 @@ def explainer_of(build: Leaving, **parameters: Any) -> Any:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
     check(shape, explainer_of(shape.build).explain("why?"))
+
+
+@pytest.mark.parametrize("build", [set_once.an_enumeration, afterwards.a_breaker_that_counts], ids=str)
+def test_what_stays_is_no_more_proved_the_second_time(build: Leaving) -> None:
+    """The first explanation has set it, and all runs of the second one agree."""
+    explainer = explainer_of(build)
+    for _ in range(2):
+        assert {rule.claim for rule in explainer.explain("why?").rules} == {"unverified"}
 
 
 def test_what_replays_leave_on_the_users_objects_is_said() -> None:

@@ -1,0 +1,183 @@
+"""What an application held is put back for a while, and what it holds now is there again afterwards."""
+
+import functools
+import sys
+import threading
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
+
+
+class Bot:
+    mode = "calm"
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.calls: list[str] = []
+        self.session = SimpleNamespace(user=None)
+
+    def learn(self, text: str) -> None:
+        self.calls.append(text)
+        self.seen.add(text)
+
+    def told(self) -> str:
+        return f"{self.mode} {len(self.seen)} {self.session.user}" if self.seen else Bot.mode
+
+
+def rewinding(application: Any, *harmless: str) -> Rewinding:
+    return Rewinding(application, harmless.__contains__, tuple)
+
+
+def test_an_object_holds_what_it_held_and_then_what_it_holds() -> None:
+    bot = Bot()
+    kept = rewinding(bot.told)
+    bot.learn("a")
+    Bot.mode, bot.session.user = "warn", "u"
+    try:
+        now = bot.told()
+        assert kept.is_useful()
+        with kept.earlier():
+            assert (Bot.mode, bot.seen, bot.session.user) == ("calm", set(), None)
+            bot.learn("b")
+        assert bot.told() == now == "warn 1 u"
+        assert bot.seen == {"a"}
+        # What code only adds to, and never asks, is left alone: nothing there is lost.
+        assert bot.calls == ["a", "b"]
+    finally:
+        Bot.mode = "calm"
+
+
+def test_what_holds_the_same_is_not_useful_to_put_back() -> None:
+    bot = Bot()
+    kept = rewinding(bot.told)
+    bot.told()
+    assert not kept.is_useful()
+
+
+def test_what_the_caller_calls_harmless_is_left_alone() -> None:
+    bot = Bot()
+    kept = rewinding(bot.told, "Bot.seen")
+    bot.learn("a")
+    assert not kept.is_useful()
+
+
+def test_what_is_kept_apart_already_is_left_alone() -> None:
+    from rag_rule_explainer.instrumentation.copies.state import Same
+
+    bot = Bot()
+    kept = Rewinding(bot.told, lambda _: False, lambda: [("history", Same(bot.seen))])
+    bot.learn("a")
+    assert not kept.is_useful()
+
+
+def test_a_cache_is_empty_for_a_while_and_full_afterwards() -> None:
+    made: list[str] = []
+
+    @functools.cache
+    def settings(name: str) -> SimpleNamespace:
+        made.append(name)
+        return SimpleNamespace(name=name, alarmed=False)
+
+    def answer() -> bool:
+        return settings("a").alarmed
+
+    kept = rewinding(answer)
+    settings("a").alarmed = True
+    assert kept.is_useful()
+    with kept.earlier():
+        assert not answer()
+    assert answer()
+    assert made == ["a", "a"]
+    assert settings.cache_info().currsize == 1
+
+
+def test_a_module_that_was_made_meanwhile_is_away_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "rag_rule_test_made_meanwhile"
+
+    def answer() -> bool:
+        return name in sys.modules
+
+    kept = rewinding(answer)
+    monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    assert kept.is_useful()
+    with kept.earlier():
+        assert not answer()
+    assert answer()
+
+
+def test_a_client_that_is_made_once_is_not_made_again() -> None:
+    class Chat:
+        client: Any = None
+
+        def ask(self) -> Any:
+            if self.client is None:
+                self.client = threading.Event()
+            return self.client
+
+    chat = Chat()
+    kept = rewinding(chat.ask)
+    client = chat.ask()
+    with kept.earlier():
+        assert chat.ask() is client
+
+
+def test_what_is_written_meanwhile_is_gone_and_what_fails_to_be_written_does_no_harm() -> None:
+    class Strict:
+        def __init__(self) -> None:
+            self.held = {"a": 1}
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if hasattr(self, name):
+                raise AttributeError(name)
+            object.__setattr__(self, name, value)
+
+        def ask(self) -> int:
+            return self.held["a"]
+
+    strict = Strict()
+    kept = rewinding(strict.ask)
+    strict.held["a"] = 2
+
+    def replay() -> None:
+        with kept.earlier():
+            assert strict.ask() == 1
+            strict.held["b"] = 3
+            raise RuntimeError("raised in a replay")
+
+    with pytest.raises(RuntimeError, match="raised in a replay"):
+        replay()
+    assert strict.held == {"a": 2}
+
+
+def test_a_file_that_was_open_before_and_has_changed_is_told_of(tmp_path: Any) -> None:
+    path = tmp_path / "notes.txt"
+    with path.open("w+") as file:
+
+        def answer() -> str:
+            file.seek(0)
+            return file.read()
+
+        kept = rewinding(answer)
+        assert kept.left() is None
+        file.write("careful")
+        file.flush()
+        left = kept.left()
+    assert left is not None
+    assert "TextIOWrapper" in left.told
+
+
+def test_what_was_found_to_stay_is_remembered_as_long_as_it_is_there() -> None:
+    bot = Bot()
+    first = rewinding(bot.told)
+    bot.learn("a")
+    first.remember()
+    # Whichever function comes by the same object, which holds by then what the replays have left.
+    second = rewinding(lambda: bot.told())
+    left = second.left()
+    assert left is not None
+    assert left.told == "an earlier explanation found that runs go by Bot.seen, and has left that set"
+    assert rewinding(Bot().told).left() is None
+    assert rewinding(bot.told, "Bot.seen").left() is None
