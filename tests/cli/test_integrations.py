@@ -221,7 +221,7 @@ towers = towers_rag_rule_explainer
 def test_a_framework_that_nobody_here_knows_is_explained_once_it_is_installed(here: Path) -> None:
     """The files of its own folder are all that it takes: this project has none that names it."""
     installed = folder(
-        here / "site-packages",
+        here / "installed",
         {
             "towers.py": TOWERS,
             "towers_rag_rule_explainer/__init__.py": FOURTH,

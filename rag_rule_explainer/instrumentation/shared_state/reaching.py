@@ -128,6 +128,10 @@ def _of_function(function: FunctionType) -> Iterator[Place]:
             yield name, function.__globals__[name], True
 
 
+def _is_named_as_ours(module: str) -> bool:
+    return module.partition(".")[0].endswith(_OURS)
+
+
 def is_ours(thing: object) -> bool:
     """Returns True iff a function, a class or the class of an object is of this package."""
     if isinstance(thing, FunctionType):
@@ -135,7 +139,7 @@ def is_ours(thing: object) -> bool:
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)
-    return f"{module}.".startswith(_OURS)
+    return _is_named_as_ours(module)
 
 
 @cache
@@ -143,7 +147,7 @@ def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not Python's, not installed, not ours."""
     if module == "__main__":
         return True
-    if module.partition(".")[0].endswith(_OURS):
+    if _is_named_as_ours(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file:
