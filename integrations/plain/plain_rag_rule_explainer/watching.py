@@ -7,7 +7,7 @@ replaced on its class; which run a request belongs to, the context says.
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
@@ -33,10 +33,10 @@ def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
     """Takes in what the client returns, at once or as it is read."""
     chunks = getattr(result, "_iterator", None)
     if chunks is None:
-        told = plain(result)
+        told: Any = plain(result)
         # A raw response that is still to be streamed is read by the application alone.
         if isinstance(told, Mapping):
-            watch.replied(key, reply_in(told))
+            watch.replied(key, reply_in(cast("Mapping[str, Any]", told)))
     else:
         # There is no public place where a stream's chunks pass by, whoever reads them and how.
         result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
