@@ -40,8 +40,8 @@ class Integration:
         if built_with is None and not (callable(application) or kind == "dict"):
             known = ", ".join(sorted(map(_name_of, set(frameworks().values()))))
             raise InvalidInput(
-                f"--app {name} is of type {kind}; name what is asked, built with a framework that is known "
-                f"here ({known}), or a function of one input"
+                f"--app {name} is of type {kind}; name what is asked, built with a framework that is "
+                f"known here ({known}), or a function of one input"
             )
         return self._package.RuleExplainer(application, **parameters)
 
