@@ -85,6 +85,13 @@ def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
     return f"{given!r} is not a {what}; {did_you_mean(given, names)}known are {', '.join(names)}"
 
 
+def check_no_others(given: Iterable[str], function: Callable[..., object]) -> None:
+    """Raises InvalidInput for keywords that a function collects and takes none of, with the nearest one
+    that it takes."""
+    for name in given:
+        raise InvalidInput(unknown_name(name, f"keyword of {named(function)}", keywords_of(function)[1:]))
+
+
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Returns a question that names the nearest known name; nothing where none is near."""
     near = get_close_matches(given, list(known), n=1, cutoff=0.6)

@@ -14,10 +14,11 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer as OfChains
-from langchain_rag_rule_explainer import explained, lexical_chain
+from langchain_rag_rule_explainer import explained, gate, lexical_chain
 from llama_index.core.schema import TextNode
 from llama_index_rag_rule_explainer import RuleExplainer as OfEngines
 from llama_index_rag_rule_explainer import explained as explained_engine
+from llama_index_rag_rule_explainer import gate as gate_of_engines
 from llama_index_rag_rule_explainer import lexical_engine
 from pydantic import TypeAdapter
 
@@ -76,6 +77,12 @@ def test_a_misspelt_setting(explainer: Callable[..., Any], application: Any) -> 
 def test_help_names_every_setting(explainer: Callable[..., Any], application: Any) -> None:
     known = {"predicate", "noise", "limits", "prices", "merge_duplicates", "granularity", "speculate"}
     assert known <= set(inspect.signature(explainer).parameters)
+
+
+@pytest.mark.parametrize("gate", [gate, gate_of_engines])
+def test_a_misspelt_keyword_of_a_gate(gate: Callable[..., Any]) -> None:
+    with pytest.raises(InvalidInput, match="'text_off' is not a keyword of gate; did you mean 'text_of'"):
+        gate(by_heart, text_off=str)
 
 
 def rules_of(explanation: Explanation) -> list[str]:
@@ -143,6 +150,13 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: Explainer(replay).verify("old", "retention", QUESTION, SOURCES),
         "a rule names its sources by a set of ids, such as {'D2'}; got 'old'",
     ),
+    **{
+        f"condition for a config of {name}": (
+            lambda name=name: list(getattr(OfChains(chain()), name)(QUESTION, contains("20"))),
+            "the second argument is LangChain's config, a dict, and this is Contains(",
+        )
+        for name in ("explain", "invoke", "stream", "estimate")
+    },
     "no engine": (
         lambda: OfEngines("engine"),  # type: ignore[arg-type]
         "this is a str, which answers no questions; pass a query ",

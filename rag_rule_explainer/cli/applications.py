@@ -5,10 +5,12 @@ import json
 import os
 import re
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from ..allowed import did_you_mean
-from ..errors import InvalidInput
+from ..errors import BaselineFailed, InvalidInput
 from ..predicates import Predicate
 from ..probing.judging import described
 from ..progress.report import Progress
@@ -76,6 +78,29 @@ def application_explainer(
         ignore=request.recording.ignore or (),
         **({} if bound is None else {"replay_bound": bound}),
     )
+
+
+_WANTS_KEYS = re.compile(
+    r"string indices|'str' object|\bdict\b|\bmapping\b|KeyError|InvalidUpdateError", re.IGNORECASE
+)
+"""What Python, LangChain and LangGraph say where a str is taken for a dict."""
+
+
+@contextmanager
+def input_key_told(request: Request) -> Generator[None, None, None]:
+    """Has an application that fails on a question, and looks as if it wanted a dict, say how to give it
+    one."""
+    try:
+        yield
+    except BaselineFailed as error:
+        subject, told = request.subject, str(error)
+        is_str = subject.input is None and subject.input_key is None
+        if error.__cause__ is None or not is_str or not _WANTS_KEYS.search(told):
+            raise
+        raise BaselineFailed(
+            f"{told}. It was given the question as a str; if it takes a dict, name the key of the "
+            "question, such as --input-key question, or give the whole --input as JSON"
+        ) from error.__cause__
 
 
 def application_input(

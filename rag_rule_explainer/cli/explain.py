@@ -24,7 +24,12 @@ from ..session.planning import choose, choose_to_verify
 from ..session.session import INTERRUPTED
 from ..settings import Settings
 from ..sources import Source, SourceSet, no_source
-from .applications import application_explainer, application_input, load_application
+from .applications import (
+    application_explainer,
+    application_input,
+    input_key_told,
+    load_application,
+)
 from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
@@ -159,7 +164,7 @@ def estimate(request: Request, settings: Settings, assuming: Assumptions) -> Non
         )
         estimated = explainer.estimate(question, sources, pinned=pinned, assuming=assuming)
     else:
-        with stdout_kept(), exits_told():
+        with stdout_kept(), exits_told(), input_key_told(request):
             integration, application, given, documents = _application(request, incident)
             explainer = application_explainer(
                 integration, application, request, settings, predicates, None
@@ -212,7 +217,7 @@ def _of_application(
     if is_capped:
         # How much it retrieves is not known yet, and every replay may cost.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
-    with ProgressBar(keep=False) as bar, exits_told():
+    with ProgressBar(keep=False) as bar, exits_told(), input_key_told(request):
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
         if is_capped:
             say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")

@@ -1,7 +1,9 @@
 """Which integration explains an application: that of its framework, else that for functions of none."""
 
+import inspect
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, cast
@@ -66,7 +68,8 @@ def _name_of(package: str) -> str:
 
 def _found_for(application: Any) -> str:
     """The package of the integration: by the application's class; a function's by the integration that
-    its module uses, else by the framework; where it uses none, that for functions of no framework."""
+    its module uses, else by the framework; where that is not one, by what it makes if it takes nothing;
+    else that for functions of no framework."""
     found = _built_with(application)
     if found is not None:
         return found
@@ -75,6 +78,8 @@ def _found_for(application: Any) -> str:
     installed = set(integrations().values())
     named = {each for each in used if each in installed}
     for packages in (named, {found for found in map(_of_framework, used) if found is not None}):
+        if len(packages) != 1 and (made := _made_with(application)) is not None:
+            return made
         if len(packages) > 1:
             names = " and ".join(sorted(map(_name_of, packages)))
             raise InvalidInput(
@@ -89,6 +94,17 @@ def _found_for(application: Any) -> str:
 def _built_with(application: Any) -> str | None:
     roots = (_root_of(kind.__module__) for kind in type(application).__mro__)
     return next((found for found in map(_of_framework, roots) if found is not None), None)
+
+
+def _made_with(function: Any) -> str | None:
+    """Returns what is built by a function that takes nothing; None for any other."""
+    try:
+        needs = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some built-in ones do not say
+        return None
+    with suppress(Exception):  # which explaining will tell
+        return None if needs else _built_with(function())
+    return None
 
 
 def _of_framework(root: str) -> str | None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,6 +18,7 @@ from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from ..probing import threads
 from ..probing.interrupts import kept
+from ..probing.limiter import Reentered
 from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
@@ -27,7 +28,7 @@ from ..rules import as_kind
 from ..session.session import INTERRUPTED
 from ..sources import named_ids
 from .baseline_retries import Failed, Made, Recorded, at_once, block, made
-from .outputs import Explained
+from .outputs import Explained, Unexplained, unexplained
 from .run_context import Watch
 from .runs import ApplicationRun
 
@@ -50,11 +51,13 @@ class Events(Protocol):
 
 @dataclass(slots=True)
 class Call(Generic[Item]):
-    """Everything one call needs. ``events``: where its progress is told."""
+    """Everything one call needs. ``events``: where its progress is told. ``outputs``: what the
+    application has put out."""
 
     run: ApplicationRun[Item]
     explainer: Explainer
     events: Events
+    outputs: list[Any] = field(default_factory=list[Any])
 
     def explained(self) -> Explained[Any]:
         """Blocking, through the application's sync entry, or its async one if that is all it has.
@@ -66,10 +69,54 @@ class Call(Generic[Item]):
             first = at_once(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
 
+    def answered(self) -> Explained[Any] | Unexplained[Any]:
+        """``explained``, but once the application has answered, its output comes back in any case.
+
+        Raises what the application raises.
+        """
+        try:
+            return self.explained()
+        except Reentered as error:
+            return unexplained(self.run.baseline(), error)
+        except Exception as error:
+            return self._unexplained(error)
+
+    async def aanswered(self) -> Explained[Any] | Unexplained[Any]:
+        """The same on the caller's loop."""
+        try:
+            return await self.aexplained()
+        except Reentered as error:
+            return unexplained(await self.run.abaseline(), error)
+        except Exception as error:
+            return self._unexplained(error)
+
+    def _unexplained(self, error: Exception) -> Unexplained[Any]:
+        if not self.outputs:
+            raise error
+        return unexplained(self.outputs[-1], error)
+
     def streamed(self, output: Any) -> Explained[Any]:
         """An output that was streamed to its end by the run itself, explained; blocking."""
         with kept():
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
+
+    async def astreamed(self, output: Any) -> Explained[Any]:
+        """The same on the caller's loop."""
+        return Explained(output, await self.amined(self.run.recorded(output)))
+
+    def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
+        """``streamed``, but the output comes back in any case."""
+        try:
+            return self.streamed(output)
+        except Exception as error:
+            return unexplained(output, error)
+
+    async def aanswer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
+        """The same on the caller's loop."""
+        try:
+            return await self.astreamed(output)
+        except Exception as error:
+            return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
         """Whether one rule of the answer holds, blocking."""
@@ -146,6 +193,7 @@ class Call(Generic[Item]):
             else:
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
+                self.outputs.append(output)
         except BaselineFailed as failed:
             if application.async_only or not self.is_async_only(failed):
                 raise
@@ -211,7 +259,9 @@ class Call(Generic[Item]):
         timeout = None if self.run.case.live else self.explainer.settings.timeout
         async with self.explainer.limiter.aslot():
             with anyio.move_on_after(timeout):
-                return await self.run.abaseline()
+                output = await self.run.abaseline()
+                self.outputs.append(output)
+                return output
         told = f"the application gave no answer within {timeout:g} seconds, so there is none to explain"
         raise BaselineFailed(told) from TimeoutError()
 

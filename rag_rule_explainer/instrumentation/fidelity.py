@@ -72,6 +72,8 @@ class Fidelity:
     _queries: tuple[str, ...] = ()
     _sources: tuple[str, ...] = ()
     doubt: str = ""
+    _found: tuple[Left, ...] = ()
+    _has_answered_otherwise: bool = False
     _replies: dict[str, str] = field(default_factory=dict[str, str])
     _first_requests: tuple[Request, ...] = ()
     _answers_with_replies: bool = False
@@ -165,6 +167,7 @@ class Fidelity:
         if changed is None:
             self._answers.repeats = self._answers.repeats or is_all
         elif self._answers.repeats and not self.doubt:
+            self._has_answered_otherwise = True
             self.doubt = self._refusals.answers_otherwise(changed, None if is_all else kept)
 
     def can_rewind(self) -> bool:
@@ -174,7 +177,7 @@ class Fidelity:
             return False
         left = self.rewinding.left()
         if left is not None:
-            self.doubt = self._refusals.goes_by(left)
+            self.doubt = self._told_of_what_lasts() or self._refusals.goes_by(left)
             return False
         return self.rewinding.is_useful()
 
@@ -190,21 +193,27 @@ class Fidelity:
         if rewinding is None:
             yield
             return
+        # Where the code told of a place already, that says more.
+        known, seen = self._told_of_what_lasts(), ""
         try:
             with rewinding.wanted():
                 yield
         except StateShared as error:
-            self.doubt = self._refusals.depends(rewinding.told, error.seen)
-            return
-        if self.doubt:
-            seen = self.doubt.removeprefix(NOTHING_COMPARED)
-            self.doubt = self._refusals.depends(rewinding.told, seen)
+            seen = error.seen
+        seen = seen or self.doubt.removeprefix(NOTHING_COMPARED)
+        if seen:
+            self._has_answered_otherwise = True
+            self.doubt = known or self._refusals.depends(rewinding.told, seen)
 
     def remember(self) -> None:
         """Notes for later explanations of the same application that runs go by what earlier ones left, if
         that is known: the next baseline would find it."""
-        if self.rewinding is not None and (self.doubt or self.lasting() is not None):
+        if self.rewinding is None:
+            return
+        if self._has_answered_otherwise:
             self.rewinding.remember()
+        elif self._found:
+            self.rewinding.remember([each.place for each in self._found])
 
     def miss(self, error: str) -> None:
         """Takes how a replay failed that was to show whether claims rest on what the baseline left."""
@@ -288,10 +297,10 @@ class Fidelity:
         if counted is not None and not self.doubt:
             self.doubt = self._refusals.counts(counted)
 
-    def find(self, place: str) -> None:
-        """Takes where the baseline left what later runs find, if it did: then claims rest on a doubt."""
-        if place and not self.doubt:
-            self.doubt = self._refusals.finds(place)
+    def find(self, places: Iterable[Left]) -> None:
+        """Takes where the baseline left what later runs find: claims rest on a doubt, unless it turns out
+        to be the same whatever is retrieved."""
+        self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
         """Compares a replay with an earlier one on the same sources. Raises StateShared where models were
@@ -361,17 +370,25 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Why nobody knows whether replays are as the baseline; empty where they were compared."""
-        left = None if self.doubt else self.lasting()
-        if self.doubt or left is not None:
-            return self.doubt if left is None else self._refusals.goes_by(left)
-        if self.is_comparable:
-            return self._authorship.doubt
+        told = self.doubt or self._told_of_what_lasts()
+        if told or self.is_comparable:
+            return told or self._authorship.doubt
         if self.compared:
             return NOTHING_COMPARED + SAMPLED
         if self.failed and (self.first is None or self.first.steps):
             return told_of_a_failure(self.failed)
         why = NO_REQUESTS if self.first is not None and not self.first.steps else NO_REPLAY
         return NOTHING_COMPARED + why
+
+    def _told_of_what_lasts(self) -> str:
+        found = next((each for each in self._found if not self._is_constant(each.place)), None)
+        if found is not None:
+            return self._refusals.finds(found.told)
+        left = self.lasting()
+        return "" if left is None else self._refusals.goes_by(left)
+
+    def _is_constant(self, name: str) -> bool:
+        return self.rewinding is not None and self.rewinding.is_constant(name)
 
     @property
     def is_comparable(self) -> bool:

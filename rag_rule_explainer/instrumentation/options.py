@@ -104,7 +104,8 @@ class Case:
     them. ``config``: what the framework is told
     beside the input. ``baseline``: a logged answer, or an output of the application. ``live``: the
     baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
-    the config as it was before any run.
+    the config as it was before any run. ``unreadable``: why the question could not be read, where the
+    user's own run is made all the same.
     """
 
     given: Any
@@ -117,6 +118,19 @@ class Case:
     live: bool = False
     before: Any = None
     keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    unreadable: Exception | None = None
+
+    @classmethod
+    def of_the_users_run(
+        cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
+    ) -> "Case":
+        """The case of a run whose output comes back in any case, if ``forgiving``."""
+        try:
+            return cls(given, question_of(given), live=True, **more)
+        except Exception as error:
+            if not forgiving:
+                raise
+            return cls(given, "", live=True, unreadable=error, **more)
 
     def __post_init__(self) -> None:
         if self.documents is not None and self.add_documents:

@@ -134,7 +134,6 @@ class ApplicationExplainer(Generic[Item, Document]):
         add_documents: Sequence[Document] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
-        live: bool = False,
     ) -> Case:
         if participation() is not None:
             raise refused(
@@ -152,5 +151,4 @@ class ApplicationExplainer(Generic[Item, Document]):
             documents_in("add_documents", add_documents),
             ids_in(pinned),
             baseline,
-            live,
         )

@@ -20,6 +20,7 @@ from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleErr
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing.marks import TracedExplanation
+from ..probing.tracing.traced import marked_first
 from ..sources import Source
 from ..verdicts import Answer, logged_answer
 from .application import Application
@@ -100,7 +101,7 @@ class ApplicationRun(Generic[Item]):
         self._leftovers = Leftovers(application.root, manner.steady)
         self._rewinding = Rewinding(application.root, manner.steady.is_ignored, self._isolated)
         listen()
-        self._lasting = Lasting(self._leftovers.before, manner.steady.is_ignored)
+        self._lasting = Lasting(self._leftovers.before, self._is_settled)
         written = written_by(self._leftovers.before)
         self._alone = OneAtATime(application.root, written, self._lasting.outside)
         self._first = self._baseline_participation()
@@ -202,7 +203,8 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            with self._contexts.of_the_baseline(), self._joined(self._first):
+            joined, marked = self._joined(self._first), marked_first(self.trace)
+            with self._contexts.of_the_baseline(), joined, marked:
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:
@@ -227,6 +229,8 @@ class ApplicationRun(Generic[Item]):
         if first.refused is not None:
             raise first.refused
         self._check_not_stopped(output)
+        if self.case.unreadable is not None:
+            raise self.case.unreadable
         if first.watch.fault:
             raise self._no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -269,6 +273,8 @@ class ApplicationRun(Generic[Item]):
         gate = self._first.gate
         retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
         if isinstance(gate, Recording):
+            if gate.fault is not None:
+                raise gate.fault
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
@@ -411,7 +417,7 @@ class ApplicationRun(Generic[Item]):
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
-        with self._turn():
+        with self._turn(kept):
             with self._alone.noticing(), self._replaying(kept) as run, self._failing(run):
                 output = self.application.run(self._copied(), kept)
             # In its turn: what is returned may be an object that all runs share.
@@ -419,29 +425,29 @@ class ApplicationRun(Generic[Item]):
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        async with self._aturn():
+        async with self._aturn(kept):
             replaying = self._replaying(kept)
             with self._alone.noticing(), replaying as run, self._failing(run), exits_contained():
                 output = await self.application.arun(self._copied(), kept)
             return self._checked(output, kept, run)
 
     @contextmanager
-    def _turn(self) -> Generator[None, None, None]:
+    def _turn(self, kept: Sequence[Source]) -> Generator[None, None, None]:
         if not self._rewinding.is_wanted:
             with self._alone.turn():
                 yield
             return
-        with self._alone.exclusive_turn(), self._rewinding.earlier():
+        with self._alone.exclusive_turn(), self._rewinding.earlier([source.id for source in kept]):
             yield
 
     @asynccontextmanager
-    async def _aturn(self) -> AsyncGenerator[None, None]:
+    async def _aturn(self, kept: Sequence[Source]) -> AsyncGenerator[None, None]:
         if not self._rewinding.is_wanted:
             async with self._alone.aturn():
                 yield
             return
         async with self._alone.exclusive_aturn():
-            with self._rewinding.earlier():
+            with self._rewinding.earlier([source.id for source in kept]):
                 yield
 
     def _isolated(self) -> Iterator[Hashable]:
@@ -518,6 +524,11 @@ class ApplicationRun(Generic[Item]):
         known = () if self._captured is None else self._captured.sources
         own = bool(key) and any(key in {source.id, source.text} for source in known)
         return own or self._manner.steady.is_ignored(place)
+
+    def _is_settled(self, place: str) -> bool:
+        """True iff the caller says that a place means nothing, or it holds the same whatever is
+        retrieved."""
+        return self._manner.steady.is_ignored(place) or self._rewinding.is_constant(place)
 
     def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
         if self._manner.replay_bound is None:

@@ -16,7 +16,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..allowed import did_you_mean
 from ..errors import InvalidInput
+from ..printable import shortened
 from ..sources import Source
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, no_truth, opposite
@@ -39,6 +41,8 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_RANGE = 30
+_LISTED = 8
+"""The most ids that an error lists."""
 _RANGE = re.compile(r"(\d+)(?: ?[-–] ?(\d+))?")
 
 
@@ -174,7 +178,11 @@ def _fault(wrong: Citation, known: tuple[str, ...], shown: int) -> str:
 
 
 def _not_there(source: str, kept: tuple[str, ...], known: tuple[str, ...]) -> str:
-    return f"no source is named {source!r}" if known and source not in {*kept, *known} else ""
+    if not known or source in {*kept, *known}:
+        return ""
+    more = f", and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
+    listed = ", ".join(repr(shortened(each, 100)) for each in known[:_LISTED])
+    return f"no source is named {source!r}; {did_you_mean(source, known)}the sources are {listed}{more}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ class FinalComparison:
     def _rewound(self, fidelity: Fidelity) -> Iterator[Mask]:
         """The subsets to ask about with what the application held before the baseline, if it holds
         something else by now: the smallest and the largest ones without each source, and the rules'."""
-        if fidelity.unchecked or not fidelity.can_rewind():
+        if not fidelity.can_rewind():
             return
         asked = {mask for search in self.searches for mask in search.verdicts}
         known = sorted(

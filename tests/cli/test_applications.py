@@ -57,6 +57,9 @@ def counts(question):
     model = FakeListChatModel(responses=["1889" if "1889" in texts else "unknown"])
     return model.invoke(f"[request no. {len(questions)}] {texts} {question}").text
 
+def make():
+    return lexical_chain(DOCUMENTS, k=3)
+
 number = 7
 """
 ENGINES = """
@@ -118,6 +121,7 @@ def asked(app: str, *more: object) -> list[object]:
         ("tower_app:chain", []),
         ("tower_app:Nested.chain", []),
         ("tower_app:asks_as_a_graph", ["--input-key", "messages"]),
+        ("tower_app:make", []),
         ("tower_app:asks_by_key", ["--input-key", "input"]),
         ("tower_app:asks_by_key", ["--input", json.dumps({"input": QUESTION})]),
     ],
@@ -257,6 +261,8 @@ def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
         ("tower_app:number", "is of type int; name what is asked, built with a framework"),
         ("tower_engines:retriever", "this is a BM25Retriever, a retriever, which answers no questions"),
         ("tower_app:fails", "no route to the index"),
+        ("tower_app:asks_by_key", "name the key of the question, such as --input-key question, or give"),
+        ("tower_engines:asks_by_key", "name the key of the question, such as --input-key question, or"),
         ("tower_app:never_retrieves", "gate(...)"),
     ],
 )

@@ -1,5 +1,8 @@
 """Which retrieved text is which source."""
 
+from collections.abc import Callable
+from uuid import uuid4
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,8 +49,22 @@ def test_an_id_names_a_source_unless_a_framework_made_it_up() -> None:
     assert named(Retrieved("a", UUID, {"title": "Guide"})) == ["Guide"]
     assert named(Retrieved("a", UUID, {"file_name": "a.pdf"}, "manual")) == ["manual"]
     assert named(Retrieved("a", UUID, {"file_name": "a.pdf"}, UUID.replace("7", "8"))) == ["a.pdf"]
-    assert named(Retrieved("a", UUID)) == [UUID]
+    assert named(Retrieved("a", UUID))[0].startswith("doc-")
     assert named(Retrieved("a"))[0].startswith("doc-")
+
+
+def test_ids_that_are_made_anew_at_each_call_change_no_name() -> None:
+    def a_call(made_up: Callable[[], str]) -> list[str]:
+        guide = {"title": "Guide"}
+        return named(
+            *(Retrieved(text, made_up(), told) for text in "aabc" for told in ({}, guide)),
+            Retrieved("whole", made_up(), {}, made_up()),
+        )
+
+    for made_up in (lambda: str(uuid4()), lambda: uuid4().hex, lambda: f"lc_{uuid4()}"):
+        names = a_call(made_up)
+        assert names == a_call(made_up)
+        assert len(set(names)) == 9
 
 
 def test_chunks_of_one_whole_are_told_apart_by_what_they_say() -> None:

@@ -17,6 +17,7 @@ VOLATILE = [
     ("at 1795332809123 ms", "at 1795332809999 ms"),
     ("id 5f0c1f0e-8c5e-4f0b-9a3e-1234567890ab", "id 6f0c1f0e-8c5e-4f0b-9a3e-1234567890ab"),
     ("id 5f0c1f0e8c5e4f0b9a3e1234567890ab", "id 5f0c1f0e8c5e4f0b9a3e1234567890ac"),
+    ("id lc_5f0c1f0e-8c5e-4f0b-9a3e-1234567890ab", "id lc_6f0c1f0e-8c5e-4f0b-9a3e-1234567890ab"),
     ("call_Ab3dEfGh9", "call_Zz3dEfGh9"),
     ("toolu_01A09q90qw90lq917835lq9", "toolu_02B09q90qw90lq917835lq9"),
     ("chatcmpl-9mX3abcdefg", "chatcmpl-9mX3abcdefh"),

@@ -1,6 +1,8 @@
 """What is known of the applications under test, whatever they are built with."""
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from rag_rule_explainer import Explanation, contains
@@ -67,3 +69,10 @@ def kept_delivered_and_seen(explanation: Explanation) -> None:
             # Nothing was kept or left out of the baseline; and an answer may be given without a model.
             delivered, seen = answer.delivered, answer.seen or ()
             assert answer == explanation.baseline or delivered == seen == probe.kept
+
+
+def check_unexplained(rules: Mapping[str, Any], error: type[Exception], told: str) -> None:
+    """What is attached to an answer says that it has no rules, and why."""
+    assert json.loads(json.dumps(rules)) == rules
+    assert rules["error"] == error.__name__
+    assert re.search(told, rules["message"]), rules["message"]

@@ -93,7 +93,12 @@ def test_a_source_is_cited_validly_only_if_it_was_shown() -> None:
     assert holds(cites("D2"), case("[D2] [D9]"))
     assert judged(cites("D3"), case("[D3]")).reason == "'D3' is cited but was not shown"
     assert judged(cites("D2"), case("D2 says so [1]")).reason == "it is not cited"
-    assert judged(cites("D9"), case("[1]")).reason == "no source is named 'D9'"
+    unknown = judged(cites("D9"), case("[1]")).reason
+    assert unknown == "no source is named 'D9'; the sources are 'D1', 'D2', 'D3'"
+    many = tuple(f"guide-{number}" for number in range(40))
+    unknown = judged(cites("giude-1"), case("[1]", kept=many, of=many)).reason
+    assert "did you mean 'guide-1'? the sources are 'guide-0'" in unknown
+    assert unknown.endswith("'guide-7', and 32 more")
     assert not holds(cites("D9"), case("[D9]"))
 
 

@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("langchain", "langchain_rag_rule_explainer") from error
 
-from rag_rule_explainer.instrumentation.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
 from .attaching import explained
 from .chat import chat_replay
@@ -28,6 +28,7 @@ __all__ = [
     "OfflineChatModel",
     "RuleExplainer",
     "RuleExplanationHandler",
+    "Unexplained",
     "chat_replay",
     "explained",
     "gate",

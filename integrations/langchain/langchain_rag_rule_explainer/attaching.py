@@ -10,7 +10,9 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, SkipValidation
 from typing_extensions import override
 
-from rag_rule_explainer.instrumentation.outputs import Explained, check_alone
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained, check_alone
+from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.predicates import PredicateLike
 
 from .graphs import chunk_of_nothing
@@ -34,6 +36,14 @@ def explained(
 
 @overload
 def explained(
+    chain: Callable[[], Runnable[Input, Output]],
+    predicate: PredicateLike | None = None,
+    **parameters: Any,
+) -> Runnable[Input, Output]: ...
+
+
+@overload
+def explained(
     chain: RunnableLike[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
 ) -> Runnable[Input, Output]: ...
 
@@ -47,6 +57,10 @@ def explained(
     on its last AIMessage; a str is a ``str`` with the attribute ``.rag_rules``; anything else comes as an
     ``Explained``. ``predicate`` and ``parameters``: as for ``RuleExplainer``, which may also be given
     itself, by itself.
+
+    The output comes back whatever becomes of its explanation: where there is none, as where nothing was
+    retrieved or a graph has stopped to ask a human, ``rag_rules`` says why in ``error`` and ``message``,
+    anything else comes as an ``Unexplained``, and a warning is logged. What the chain raises is raised.
     """
     if isinstance(chain, RuleExplainer):
         check_alone(predicate, parameters)
@@ -65,14 +79,16 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     @override
     def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
         """The output of the chain, with its rules."""
-        done: Explained[Any] = self.explainer.invoke(input, config, **kwargs)
-        return attached(done.output, done.explanation)
+        if participation() is not None:
+            return attached(_inside(self.explainer.application.invoke(input, config, **kwargs)))
+        return attached(self.explainer.answered(input, config, kwargs))
 
     @override
     async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
         """The same on the caller's loop."""
-        done: Explained[Any] = await self.explainer.ainvoke(input, config, **kwargs)
-        return attached(done.output, done.explanation)
+        if participation() is not None:
+            return attached(_inside(await self.explainer.application.ainvoke(input, config, **kwargs)))
+        return attached(await self.explainer.aanswered(input, config, kwargs))
 
     @override
     def stream(
@@ -80,7 +96,13 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     ) -> Iterator[Output]:
         """The chain's chunks, then one that adds the rules."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
-        for chunk in self.explainer.stream(input, config, **kwargs):
+        if participation() is not None:
+            for piece in self.explainer.application.stream(input, config, **kwargs):
+                yield piece
+                before = piece
+            yield last_chunk(before, _inside(before))
+            return
+        for chunk in self.explainer.answer_streamed(input, config, kwargs):
             yield _chunk(chunk, before)
             before = chunk.output
 
@@ -90,7 +112,13 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     ) -> AsyncIterator[Output]:
         """The same on the caller's loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
-        async for chunk in self.explainer.astream(input, config, **kwargs):
+        if participation() is not None:
+            async for piece in self.explainer.application.astream(input, config, **kwargs):
+                yield piece
+                before = piece
+            yield last_chunk(before, _inside(before))
+            return
+        async for chunk in self.explainer.aanswer_streamed(input, config, kwargs):
             yield _chunk(chunk, before)
             before = chunk.output
 
@@ -128,7 +156,18 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
         return self.explainer.application.get_graph(config)
 
 
-def _chunk(chunk: Explained[Any], before: Any) -> Any:
+_INSIDE = (
+    "this chain was run inside an application that is being explained, and that explanation is about it "
+    "as well"
+)
+
+
+def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any) -> Any:
     if isinstance(chunk, AnswerChunk):
         return chunk.output
-    return last_chunk(before, chunk.explanation)
+    return last_chunk(before, chunk)
+
+
+def _inside(output: Any) -> Unexplained[Any]:
+    """Of an application that is being explained, the explained chain is a part like any other."""
+    return Unexplained(output, InvalidInput(_INSIDE))

@@ -19,7 +19,7 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import checked_function
+from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
 from rag_rule_explainer.instrumentation.recording.recorder import going_on
@@ -62,6 +62,7 @@ def gate(
     items_of: Client | None = None,
     text_of: TextOf | None = None,
     item_of: ItemOf | None = None,
+    **others: Any,
 ) -> Any:
     """The same search, visible to explanations: a retriever, a store, a tool or a function.
 
@@ -82,8 +83,9 @@ def gate(
 
     A tool may have an artifact: its documents are then the sources, if its content joins their texts.
 
-    Raises InvalidInput for what is no search.
+    Raises InvalidInput for what is no search, and for a keyword that is misspelt.
     """
+    check_no_others(others, gate)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
     shape = Shape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)

@@ -8,6 +8,8 @@ from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
+
 from .breakpoints import Paused
 
 STREAM_ONLY = ("stream_mode", "subgraphs", "print_mode")
@@ -39,6 +41,13 @@ def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) 
 async def aended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
     """Returns the same on the caller's loop."""
     return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
+
+
+def handed_back(done: Explained[Any] | Unexplained[Any]) -> Explained[Any] | Unexplained[Any]:
+    """Returns what comes of the user's own run, with the output of a graph that has stopped as it is."""
+    if isinstance(done, Unexplained) and isinstance(done.output, Paused):
+        return Unexplained(done.output.output, done.error)
+    return done
 
 
 def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> RunnableConfig:

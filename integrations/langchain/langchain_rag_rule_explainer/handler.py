@@ -21,6 +21,7 @@ from rag_rule_explainer.instrumentation.call import Call, Recorded
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.engine import BASELINE_TAG, REPLAY_TAG, TracedExplanation
+from rag_rule_explainer.instrumentation.outputs import unexplained
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
@@ -60,7 +61,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
     what was retrieved, what the model was sent and the answer are those of that run: nothing is retrieved
     again, and the baseline is not asked again. ``auto=True`` explains each run as soon as it has ended:
     before ``invoke`` returns, or, for an async run, in a task beside it, which ``await
-    handler.finished()`` waits for. ``keep``: how many ended runs are remembered, the latest.
+    handler.finished()`` waits for. Where a run has no rules, ``errors`` and a warning say why.
+    ``keep``: how many ended runs are remembered, the latest.
 
     One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
     an explanation is a run of its own, whose metadata has the id of the run that it explains.
@@ -316,7 +318,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
             try:
                 self.explain(run.id)
             except Exception as error:  # the run itself went well
-                self.errors[run.id] = error
+                self._note(run, error)
             return
         task = loop.create_task(self._explain_beside(run))
         self._tasks.add(task)
@@ -326,4 +328,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         try:
             await self.aexplain(run.id)
         except Exception as error:
-            self.errors[run.id] = error
+            self._note(run, error)
+
+    def _note(self, run: RecordedRun, error: Exception) -> None:
+        self.errors[run.id] = unexplained(run.output, error).error

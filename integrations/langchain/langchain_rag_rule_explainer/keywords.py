@@ -1,4 +1,4 @@
-"""Checks the keywords of a question: the application takes them, or a setting was misspelt."""
+"""Checks what a question is asked with: a config, and keywords that the application takes."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +19,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.passthrough import RunnableAssign, RunnablePick
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.allowed import told
 
 from .graphs import graph_in
 
@@ -36,6 +37,15 @@ _NEAR = 0.8
 
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
 """Maps names that users try to the keywords of ``explain`` that they mean."""
+
+
+def check_config(given: Any) -> None:
+    """Raises InvalidInput for what is no config, such as a condition that is given by place."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"the second argument is LangChain's config, a dict, and this is {told(given)}; a condition "
+            "is a setting of the explainer: RuleExplainer(application, predicate=...)"
+        )
 
 
 def check_keywords(

@@ -1,12 +1,12 @@
 """Refuses what is no application, such as a retriever or a prompt, and says what to pass instead."""
 
 import inspect
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.base import coerce_to_runnable
 from langchain_core.vectorstores import VectorStore
 
@@ -42,10 +42,7 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
         raise InvalidInput("this dict is empty, so it answers no questions; pass a chain")
     function = cast("Any", given) if inspect.isfunction(cast("object", given)) else None
     if function is not None and not inspect.signature(function).parameters:
-        raise InvalidInput(
-            f"{function.__name__}() takes no input; pass a function of one, such as lambda question: "
-            "make_chain().invoke(question)"
-        )
+        return _made_anew(function)
     try:
         return coerce_to_runnable(cast("Any", given))
     except TypeError:
@@ -53,6 +50,25 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
             f"this is {'None' if given is None else f'a {name}'}, which LangChain cannot run; pass a "
             "chain, a compiled graph, an agent, or a function of one input"
         ) from None
+
+
+def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
+    """Returns a chain that a function makes anew for every run."""
+
+    def made(_given: Any) -> Runnable[Any, Any]:
+        chain = make()
+        kind = type(cast("object", chain)).__name__
+        if isinstance(chain, Coroutine):
+            cast("Coroutine[Any, Any, Any]", chain).close()
+        if not isinstance(chain, Runnable):
+            raise InvalidInput(
+                f"{make.__name__}() takes no input, and returned a {kind}; pass a "
+                "function of one input that answers, or one of none that returns a chain"
+            )
+        # LangChain invokes, or streams, what a function of a chain returns.
+        return as_application(chain, reads_answers=True)
+
+    return RunnableLambda(made, name=make.__name__)
 
 
 def in_place_of_an_answer(output: Any) -> str:

@@ -1,14 +1,15 @@
 """What comes back: an application's output beside its explanation, or with the rules attached to it."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables.utils import AddableDict, Output
 from typing_extensions import override
 
-from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.instrumentation.outputs import KEY, Explained
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplained, rules_in
 
 
 class AnswerChunk(Explained[Output]):
@@ -77,14 +78,14 @@ class ExplainedStr(str):
         return ExplainedStr, (str(self), self.rag_rules)
 
 
-def attached(output: Any, explanation: Explanation) -> Any:
-    """The output with ``rag_rules``, the explanation as JSON-like data, on a copy of it.
+def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
+    """The output with ``rag_rules``, as JSON-like data, on a copy of it; see ``rules_in``.
 
     An AIMessage has it in its ``response_metadata``; a dict, or a graph's state, under the key
-    ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else is put into
-    an ``Explained``.
+    ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else comes as it
+    was given.
     """
-    rules = explanation.model_dump(mode="json")
+    output, rules = done.output, rules_in(done)
     if isinstance(output, AIMessage):
         return _on_message(output, rules)
     if isinstance(output, str):
@@ -94,12 +95,12 @@ def attached(output: Any, explanation: Explanation) -> Any:
         if isinstance(state.get("messages"), list):
             state["messages"] = _on_last(cast("list[Any]", state["messages"]), rules)
         return {**state, KEY: rules}
-    return Explained(output, explanation)
+    return done
 
 
-def last_chunk(output: Any, explanation: Explanation) -> Any:
-    """What completes a stream of the output's chunks to ``attached(output, explanation)``."""
-    rules = explanation.model_dump(mode="json")
+def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
+    """What completes a stream, of which this is the last chunk of the output, to ``attached(done)``."""
+    rules = rules_in(done)
     if isinstance(output, AIMessageChunk):
         return AIMessageChunk(content="", id=output.id, response_metadata={KEY: rules})
     if isinstance(output, str):
@@ -108,7 +109,7 @@ def last_chunk(output: Any, explanation: Explanation) -> Any:
         return AddableDict({KEY: rules})
     if isinstance(output, tuple):
         return _last_part(cast("tuple[Any, ...]", output), rules)
-    return attached(output, explanation)
+    return attached(replace(done, output=output))
 
 
 def _last_part(part: tuple[Any, ...], rules: dict[str, Any]) -> tuple[Any, ...]:

@@ -37,7 +37,7 @@ from rag_rule_explainer.instrumentation.options import (
     documents_in,
     ids_in,
 )
-from rag_rule_explainer.instrumentation.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
 from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
 from rag_rule_explainer.instrumentation.run_context import participation, refused
@@ -48,14 +48,14 @@ from rag_rule_explainer.predicates import PredicateLike
 from .application import LangChainApplication
 from .brought import DocumentLike
 from .finding import Found
-from .graphs import STREAM_ONLY
-from .keywords import check_keywords
+from .graphs import STREAM_ONLY, handed_back
+from .keywords import check_config, check_keywords
 from .kinds import as_application
 from .outputs import whole
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 from .streaming import astreamed, streamed
-from .tracing import as_one_async_run, as_one_run, asked, inside_root, is_told_of, root_config
+from .tracing import as_one_async_run, as_one_run, asked, beside_root, inside_root, root_config
 
 _OF_QUESTIONS = ("documents", "add_documents", "pinned", "baseline")
 
@@ -63,7 +63,8 @@ _OF_QUESTIONS = ("documents", "add_documents", "pinned", "baseline")
 class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     """Explains the answers of a LangChain application, which it leaves as it is.
 
-    ``application``: any Runnable, or what a chain can be made of, such as a function. Its retrieval is
+    ``application``: any Runnable, or what a chain can be made of, such as a function; a function without
+    parameters makes one anew for every run. Its retrieval is
     seen wherever it calls a ``BaseRetriever`` or searches a ``VectorStore``, however deep inside; for
     anything else there is ``gate``. ``retrievers``: only these instances are recorded and served; all
     others retrieve as ever.
@@ -126,7 +127,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     @showing_settings
     def __init__(  # noqa: PLR0913 -- each a setting of its own
         self,
-        application: RunnableLike[Input, Output],
+        application: RunnableLike[Input, Output] | Callable[[], Runnable[Input, Output]],
         predicate: PredicateLike | None = None,
         *,
         omission_predicate: PredicateLike | None = None,
@@ -307,40 +308,74 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run."""
+        return self._invoked(input, config, kwargs, forgiving=False)
+
+    def answered(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> Explained[Any] | Unexplained[Any]:
+        """``invoke``, but once the application has answered, its output comes back in any case."""
+        return self._invoked(given, config, keywords, forgiving=True)
+
+    def _invoked(
+        self,
+        given: Any,
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> Any:
         trace = TracedExplanation()
 
         def explained(
-            given: Input,
+            given: Any,
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
             **keywords: Any,
-        ) -> Explained[Output]:
+        ) -> Any:
             with inside_root(config, trace):
-                return self._ordinary_call(given, config, keywords, trace).explained()
+                call = self._ordinary_call(given, config, keywords, trace, forgiving=forgiving)
+                return handed_back(call.answered()) if forgiving else call.explained()
 
         config = root_config(config, trace)
         with heard(trace, asked(config)):
-            return self._call_with_config(explained, input, config, **kwargs)
+            return self._call_with_config(cast("Any", explained), given, config, **keywords)
 
     @override
     async def ainvoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
         """Runs the application and explains its answer, as one traced run, on the caller's loop."""
+        return await self._ainvoked(input, config, kwargs, forgiving=False)
+
+    async def aanswered(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> Explained[Any] | Unexplained[Any]:
+        """``answered``, on the caller's loop."""
+        return await self._ainvoked(given, config, keywords, forgiving=True)
+
+    async def _ainvoked(
+        self,
+        given: Any,
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> Any:
         trace = TracedExplanation()
 
         async def explained(
-            given: Input,
+            given: Any,
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
             **keywords: Any,
-        ) -> Explained[Output]:
+        ) -> Any:
             with inside_root(config, trace):
-                return await self._ordinary_call(given, config, keywords, trace).aexplained()
+                call = self._ordinary_call(given, config, keywords, trace, forgiving=forgiving)
+                return handed_back(await call.aanswered()) if forgiving else await call.aexplained()
 
         config = root_config(config, trace)
         with heard(trace, await threads.shared().run(asked, config)):
-            return await self._acall_with_config(explained, input, config, **kwargs)
+            return await self._acall_with_config(cast("Any", explained), given, config, **keywords)
 
     @override
     def stream(
@@ -348,6 +383,12 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     ) -> Iterator[Explained[Output]]:
         """The output's chunks as they come, each an ``AnswerChunk``; then all of it, explained."""
         return self.transform(iter([input]), config, **kwargs)
+
+    def answer_streamed(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> Iterator[Explained[Any] | Unexplained[Any]]:
+        """``stream``, of which the last chunk may be ``Unexplained``."""
+        return self._transformed(iter([given]), config, keywords, forgiving=True)
 
     @override
     async def astream(
@@ -361,47 +402,85 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         async for chunk in self.atransform(only(), config, **kwargs):
             yield chunk
 
+    async def aanswer_streamed(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> AsyncIterator[Explained[Any] | Unexplained[Any]]:
+        """``answer_streamed``, on the caller's loop."""
+
+        async def only() -> AsyncIterator[Any]:
+            yield given
+
+        async for chunk in self._atransformed(only(), config, keywords, forgiving=True):
+            yield chunk
+
     @override
     def transform(
         self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
         """``stream`` of an input that is streamed itself."""
+        return self._transformed(input, config, kwargs, forgiving=False)
+
+    def _transformed(
+        self,
+        given: Iterator[Any],
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> Iterator[Any]:
         trace = TracedExplanation()
 
         def streaming(
-            given: Iterator[Input],
+            given: Iterator[Any],
             run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
             **keywords: Any,
-        ) -> Iterator[Explained[Output]]:
-            trace.is_open = is_told_of(config)
-            call = self._ordinary_call(whole(given), config, keywords, trace, streams=True)
-            return streamed(call, self.application)
+        ) -> Iterator[Any]:
+            with beside_root(config, trace):
+                call = self._ordinary_call(
+                    whole(given), config, keywords, trace, streams=True, forgiving=forgiving
+                )
+                finish = call.answer_streamed if forgiving else call.streamed
+                yield from streamed(call, self.application, finish)
 
         config = root_config(config, trace)
-        return self._transform_stream_with_config(input, streaming, config, **kwargs)
+        return self._transform_stream_with_config(given, streaming, config, **keywords)
 
     @override
     async def atransform(
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
         """The same on the caller's loop."""
+        async for chunk in self._atransformed(input, config, kwargs, forgiving=False):
+            yield chunk
+
+    async def _atransformed(
+        self,
+        given: AsyncIterator[Any],
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> AsyncIterator[Any]:
         trace = TracedExplanation()
 
         async def streaming(
-            given: AsyncIterator[Input],
+            given: AsyncIterator[Any],
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- passed by name
             config: RunnableConfig,
             **keywords: Any,
-        ) -> AsyncIterator[Explained[Output]]:
+        ) -> AsyncIterator[Any]:
             everything = whole([each async for each in given])
-            trace.is_open = is_told_of(config)
-            call = self._ordinary_call(everything, config, keywords, trace, streams=True)
-            async for chunk in astreamed(call, self.application):
-                yield chunk
+            with beside_root(config, trace):
+                call = self._ordinary_call(
+                    everything, config, keywords, trace, streams=True, forgiving=forgiving
+                )
+                finish = call.aanswer_streamed if forgiving else call.astreamed
+                async for chunk in astreamed(call, self.application, finish):
+                    yield chunk
 
         config = root_config(config, trace)
-        async for chunk in self._atransform_stream_with_config(input, streaming, config, **kwargs):
+        async for chunk in self._atransform_stream_with_config(given, streaming, config, **keywords):
             yield chunk
 
     @property
@@ -460,11 +539,14 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         trace: TracedExplanation,
         *,
         streams: bool = False,
+        forgiving: bool = False,
     ) -> Call[Found]:
         apart = STREAM_ONLY if streams else ()
         of_streams = {name: value for name, value in keywords.items() if name in apart}
         rest = {name: value for name, value in keywords.items() if name not in apart}
-        case = replace(self._case(given, config, keywords=rest), live=True)
+        self._check(config, rest)
+        more: dict[str, Any] = {"config": config, "keywords": rest, "forgiving": forgiving}
+        case = Case.of_the_users_run(given, self.question_of, **more)
         call = self._call(case, config, trace, of_streams)
         call.events = ProgressEvents(config)
         return call
@@ -479,18 +561,10 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         baseline: Any = None,
         keywords: Mapping[str, Any] | None = None,
     ) -> Case:
-        if participation() is not None:
-            raise refused(
-                InvalidInput(
-                    "a RuleExplainer was invoked inside an application that is being explained; "
-                    "put the application it wraps (.application) in its place"
-                )
-            )
-        check_keywords(keywords or (), self.application, _OF_QUESTIONS, keywords_of(type(self).__init__))
-        question = self.question_of(given)
+        self._check(config, keywords or {})
         return Case(
             given,
-            question,
+            self.question_of(given),
             config or {},
             None if documents is None else documents_in("documents", documents),
             documents_in("add_documents", add_documents),
@@ -498,6 +572,17 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
             baseline,
             keywords=dict(keywords or {}),
         )
+
+    def _check(self, config: RunnableConfig | None, keywords: Mapping[str, Any]) -> None:
+        if participation() is not None:
+            raise refused(
+                InvalidInput(
+                    "a RuleExplainer was invoked inside an application that is being explained; "
+                    "put the application it wraps (.application) in its place"
+                )
+            )
+        check_config(config)
+        check_keywords(keywords, self.application, _OF_QUESTIONS, keywords_of(type(self).__init__))
 
     def _call(
         self,

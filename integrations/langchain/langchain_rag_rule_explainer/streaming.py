@@ -1,6 +1,6 @@
 """An application's output as it is streamed, and then its explanation."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableSequence
@@ -9,11 +9,13 @@ from rag_rule_explainer.instrumentation.call import Call
 
 from .finding import Found
 from .graphs import Whole, graph_in
-from .outputs import AnswerChunk, Explained, added
+from .outputs import AnswerChunk, added
 
 
-def streamed(call: Call[Found], runnable: Runnable[Any, Any]) -> Iterator[Explained[Any]]:
-    """The output's chunks as they come, then all of it, explained."""
+def streamed(
+    call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Any]
+) -> Iterator[Any]:
+    """The output's chunks as they come, then what ``finish`` makes of all of it."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         with call.explainer.limiter.slot():
@@ -24,10 +26,12 @@ def streamed(call: Call[Found], runnable: Runnable[Any, Any]) -> Iterator[Explai
                     continue
                 output, begun = added(output, chunk) if begun else chunk, True
                 yield AnswerChunk(chunk)
-        yield call.streamed(output)
+        yield finish(output)
 
 
-async def astreamed(call: Call[Found], runnable: Runnable[Any, Any]) -> AsyncIterator[Explained[Any]]:
+async def astreamed(
+    call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
+) -> AsyncIterator[Any]:
     """The same on the caller's loop."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
@@ -39,7 +43,7 @@ async def astreamed(call: Call[Found], runnable: Runnable[Any, Any]) -> AsyncIte
                     continue
                 output, begun = added(output, chunk) if begun else chunk, True
                 yield AnswerChunk(chunk)
-        yield Explained(output, await call.amined(call.run.recorded(output)))
+        yield await finish(output)
 
 
 def _whole(call: Call[Found]) -> Iterator[Any]:

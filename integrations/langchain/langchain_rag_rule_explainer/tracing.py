@@ -41,6 +41,7 @@ from rag_rule_explainer.instrumentation.engine import (
 )
 from rag_rule_explainer.instrumentation.isolation.muting import is_muted, muted
 
+from .keywords import check_config
 from .watching import is_heard
 
 T = TypeVar("T")
@@ -50,6 +51,7 @@ _MOST_TOLD = 50
 
 def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> RunnableConfig:
     """The config of the run that holds all others of an explanation, which has a name of its own."""
+    check_config(config)
     marks: RunnableConfig = {"metadata": dict(trace.marks)}
     return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
 
@@ -80,9 +82,15 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
         yield
 
 
-def is_told_of(config: RunnableConfig) -> bool:
-    """True iff the run whose config for what it calls this is has a span of OpenTelemetry's."""
-    return _span_of(_handlers(config), _run_id(config)) is not None
+@contextmanager
+def beside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
+    """The same for a stream, of which the consumer's context is to know nothing."""
+    handlers, run_id = _handlers(config), _run_id(config)
+    trace.is_open = _span_of(handlers, run_id) is not None
+    try:
+        yield
+    finally:
+        _mark(handlers, run_id, trace.marks)
 
 
 def as_one_run(

@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra.naming("llama-index", "llama_index_rag_rule_explainer") from error
 
-from rag_rule_explainer.instrumentation.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
 from .attaching import ExplainedChatEngine, ExplainedQueryEngine, explained
 from .explainer import RuleExplainer
@@ -28,6 +28,7 @@ __all__ = [
     "RuleExplainer",
     "RuleExplanationHandler",
     "RuleProgressEvent",
+    "Unexplained",
     "explained",
     "gate",
     "judge_of",

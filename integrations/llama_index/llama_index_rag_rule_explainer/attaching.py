@@ -25,8 +25,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
-from rag_rule_explainer import BaselineFailed, Explanation
-from rag_rule_explainer.instrumentation.outputs import KEY, Explained, check_alone
+from rag_rule_explainer import BaselineFailed, InvalidInput
+from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplained, check_alone, rules_in
+from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.predicates import PredicateLike
 
 from .entries import Engine
@@ -71,6 +72,10 @@ def explained(
     ``BaseQueryEngine``, for tools, routers and agents. What is streamed
     comes as it would; its rules are there when its stream has ended. ``predicate`` and
     ``parameters``: as for ``RuleExplainer``, which may also be given itself, by itself.
+
+    The response comes back whatever becomes of its explanation: where there is none, as where nothing was
+    retrieved, ``rag_rules`` says why in ``error`` and ``message``, what has no metadata comes as an
+    ``Unexplained``, and a warning is logged. What the engine raises is raised.
     """
     if isinstance(engine, RuleExplainer):
         check_alone(predicate, parameters)
@@ -84,13 +89,11 @@ def explained(
     return ExplainedQueryEngine(explainer)
 
 
-def attach(response: Any, explanation: Explanation) -> None:
-    """Puts the rules into the metadata of a response, as JSON-like data, beside what is there."""
+def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
+    """Puts the rules into the metadata of a response, as JSON-like data, beside what is there; see
+    ``rules_in``."""
     # A chat response that is streamed has no metadata of its own.
-    response.metadata = {
-        **(getattr(response, "metadata", None) or {}),
-        KEY: explanation.model_dump(mode="json"),
-    }
+    response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
 
 
 def as_response(output: Any, text: str) -> Any:
@@ -116,17 +119,20 @@ class ExplainedQueryEngine(BaseQueryEngine):
 
     @override
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        call = self.explainer.live_call(self._given(query_bundle))
+        given = self._given(query_bundle)
+        if participation() is not None:
+            return self._nested(query_bundle)
+        call = self.explainer.live_call(given)
         if call.run.application.async_only:
-            return _with_rules(call.explained())
+            return _with_rules(self.explainer, call.answered())
         try:
             begun = Pieces.of(call)
         except BaselineFailed as failed:
             if not call.is_async_only(failed):
                 raise
-            return _with_rules(self.explainer.live_call(self._given(query_bundle)).explained())
+            return _with_rules(self.explainer, self.explainer.live_call(given).answered())
         if not isinstance(begun.response, StreamingResponse):
-            return _with_rules(begun.rest())
+            return _with_rules(self.explainer, begun.rest())
         told = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
@@ -169,15 +175,32 @@ class ExplainedQueryEngine(BaseQueryEngine):
 
     @override
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        begun = await AsyncPieces.of(self.explainer.live_call(self._given(query_bundle)))
+        given = self._given(query_bundle)
+        if participation() is not None:
+            return await self._anested(query_bundle)
+        begun = await AsyncPieces.of(self.explainer.live_call(given))
         if not isinstance(begun.response, (StreamingResponse, AsyncStreamingResponse)):
-            return _with_rules(await begun.rest())
+            return _with_rules(self.explainer, await begun.rest())
         told = AsyncStreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
         weakref.finalize(told, begun.close)
         told.response_gen = cast("Any", _atold(begun, told))
         return told
+
+    def _nested(self, query_bundle: QueryBundle) -> Any:
+        engine = self.explainer.application
+        if isinstance(engine, BaseQueryEngine):
+            return _inside(engine.query(query_bundle))
+        output = self.explainer.entry.run(query_bundle.query_str)
+        return _inside(as_response(output, self.explainer.text_of(output)))
+
+    async def _anested(self, query_bundle: QueryBundle) -> Any:
+        engine = self.explainer.application
+        if isinstance(engine, BaseQueryEngine):
+            return _inside(await engine.aquery(query_bundle))
+        output = await self.explainer.entry.arun(query_bundle.query_str)
+        return _inside(as_response(output, self.explainer.text_of(output)))
 
     def _given(self, query_bundle: QueryBundle) -> Any:
         # Agents and functions are asked in words.
@@ -197,10 +220,13 @@ class ExplainedWorkflow(ExplainedQueryEngine):
         given = by_name(cast("Workflow", self.explainer.application), positional, named)
 
         async def explain() -> Any:
-            done = await self.explainer.live_call(given).aexplained()
+            if participation() is not None:
+                done: Any = Unexplained(await self.explainer.entry.arun(given), InvalidInput(_INSIDE))
+            else:
+                done = await self.explainer.live_call(given).aanswered()
             if not hasattr(done.output, "metadata"):
                 return done
-            attach(done.output, done.explanation)
+            attach(done.output, done)
             return done.output
 
         return ExplainedRun.of(explain)
@@ -215,21 +241,28 @@ class ExplainedChatEngine(BaseChatEngine):
     @override
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
         """The response to a message, with its rules."""
-        return _with_rules(self.explainer.live_call(_said(message, chat_history)).explained())
+        if participation() is not None:
+            return _inside(self._engine.chat(message, chat_history))
+        done = self.explainer.live_call(_said(message, chat_history)).answered()
+        return _with_rules(self.explainer, done)
 
     @override
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> AgentChatResponse:
         """The same on the caller's loop."""
+        if participation() is not None:
+            return _inside(await self._engine.achat(message, chat_history))
         call = self.explainer.live_call(_said(message, chat_history))
-        return _with_rules(await call.aexplained())
+        return _with_rules(self.explainer, await call.aanswered())
 
     @override
     def stream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         """The response as it comes; its ``metadata`` has the rules once its stream has ended."""
+        if participation() is not None:
+            return _inside(self._engine.stream_chat(message, chat_history))
         begun = Pieces.of(self.explainer.live_call(_said(message, chat_history)))
         return ExplainedChatStream.of(begun.response, begun=begun)
 
@@ -238,19 +271,25 @@ class ExplainedChatEngine(BaseChatEngine):
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         """The same on the caller's loop."""
+        if participation() is not None:
+            return _inside(await self._engine.astream_chat(message, chat_history))
         begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))
         return ExplainedChatStream.of(begun.response, abegun=begun)
 
     @override
     def reset(self) -> None:
         """Of the conversation."""
-        cast("BaseChatEngine", self.explainer.application).reset()
+        self._engine.reset()
 
     @property
     @override
     def chat_history(self) -> list[ChatMessage]:
         """The conversation so far."""
-        return cast("BaseChatEngine", self.explainer.application).chat_history
+        return self._engine.chat_history
+
+    @property
+    def _engine(self) -> BaseChatEngine:
+        return cast("BaseChatEngine", self.explainer.application)
 
 
 class ExplainedChatStream(StreamingAgentChatResponse):
@@ -310,7 +349,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
 
 def _told(begun: Pieces, response: Any) -> Iterator[str]:
     yield from begun.pieces()
-    attach(response, begun.rest().explanation)
+    attach(response, begun.rest())
 
 
 async def _atold(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
@@ -318,12 +357,24 @@ async def _atold(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]
     async with aclosing(begun.pieces()) as pieces:
         async for piece in pieces:
             yield piece
-    attach(response, (await begun.rest()).explanation)
+    attach(response, await begun.rest())
 
 
-def _with_rules(done: Explained[Any]) -> Any:
-    response = as_response(done.output, done.explanation.baseline.text)
-    attach(response, done.explanation)
+def _with_rules(explainer: RuleExplainer, done: Explained[Any] | Unexplained[Any]) -> Any:
+    response = as_response(done.output, explainer.text_of(done.output))
+    attach(response, done)
+    return response
+
+
+_INSIDE = (
+    "this engine was asked inside an application that is being explained; that explanation is about it, "
+    "too"
+)
+
+
+def _inside(response: Any) -> Any:
+    """Of an application that is being explained, the explained engine is a part like any other."""
+    attach(response, Unexplained(response, InvalidInput(_INSIDE)))
     return response
 
 

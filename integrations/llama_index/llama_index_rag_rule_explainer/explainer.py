@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Explainer, Limiter, Progress, Settings, SettingsFields
+from rag_rule_explainer import Answer, Explainer, Limiter, Progress, Settings, SettingsFields
 from rag_rule_explainer.allowed import checked_flag, checked_function
 from rag_rule_explainer.instrumentation.bounds import FACTOR
 from rag_rule_explainer.instrumentation.call import Call
@@ -119,7 +119,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     ) -> None:
         checked_function("question_of", question_of, "a function from an input to its question")
         checked_flag("allow_length", allow_length)
-        self._entry = entry_of(application)
+        self.entry = entry_of(application)
         chosen = Settings.of(settings, fields, type(self).__init__)
         chosen = chosen.accepting(length=allow_length)
         manner = Manner(
@@ -159,10 +159,18 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """A call whose baseline is the user's own run: it writes to real memories."""
-        return self._call(self._case(given, live=True))
+        """A call whose baseline is the user's own run: it writes to real memories, and is made whether
+        its question can be read or not."""
+        return self._call(Case.of_the_users_run(given, self.question_of, forgiving=True))
+
+    def text_of(self, output: Any) -> str:
+        """The answer in an output; else what it prints as."""
+        try:
+            return Answer.of(self._manner.answer_of(output)).text
+        except Exception:  # whatever a function of the user's raises
+            return str(output)
 
     @override
     def _call(self, case: Case) -> Call[Found]:
-        run = ApplicationRun(LlamaIndexApplication(self._entry), case, self._manner)
+        run = ApplicationRun(LlamaIndexApplication(self.entry), case, self._manner)
         return Call(run, self._explainer, ProgressEvents())

@@ -11,7 +11,7 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import checked_function
+from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.recording.recorder import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
@@ -52,6 +52,7 @@ def gate(
     items_of: Client | None = None,
     text_of: TextOf | None = None,
     item_of: ItemOf | None = None,
+    **others: Any,
 ) -> Any:
     """The same search, visible to explanations: a retriever, a function tool, or a function.
 
@@ -70,8 +71,9 @@ def gate(
     and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are
     recognised without it.
 
-    Raises InvalidInput for what is no search.
+    Raises InvalidInput for what is no search, and for a keyword that is misspelt.
     """
+    check_no_others(others, gate)
     if isinstance(search, GatedRetriever):
         return search
     if item_of is not None:

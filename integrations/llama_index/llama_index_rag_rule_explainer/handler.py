@@ -27,6 +27,7 @@ from rag_rule_explainer.allowed import checked_flag, checked_whole, told
 from rag_rule_explainer.instrumentation.call import Call, Recorded
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
+from rag_rule_explainer.instrumentation.outputs import Explained, unexplained
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.run_context import Participation, participation
 
@@ -55,7 +56,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     has ended and attaches the rules to its response, as ``response.metadata["rag_rules"]``: before
     ``query``, ``chat``, ``aquery`` or ``achat`` returns, or its stream ends. Where a chat engine reads
     its stream in a thread or a task of its own, that may end later; ``await handler.finished()`` waits
-    for such a task's. ``keep``: how many ended runs are remembered, the latest.
+    for such a task's. Where a run has no rules, its response, ``errors`` and a warning say why.
+    ``keep``: how many ended runs are remembered, the latest.
 
     One handler may see many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
     an explanation is a span of its own, whose tags have the id of the span that it explains.
@@ -304,9 +306,11 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._explain_later(run, response)
             return
         try:
-            attach(response, self._explained(run))
+            done: Any = Explained(response, self._explained(run))
         except Exception as error:  # the run itself went well
             self.errors[run.id] = error
+            done = unexplained(response, error)
+        attach(response, done)
 
     def _end(self, run: RecordedRun, output: Any) -> None:
         run.output = output
@@ -328,9 +332,11 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     async def _explain_for(self, run: RecordedRun, response: Any) -> None:
         try:
-            attach(response, await self._aexplained(run))
+            done: Any = Explained(response, await self._aexplained(run))
         except Exception as error:
             self.errors[run.id] = error
+            done = unexplained(response, error)
+        attach(response, done)
 
     def _forget(self, run: RecordedRun) -> None:
         run.end()

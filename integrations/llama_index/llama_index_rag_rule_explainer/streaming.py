@@ -8,7 +8,7 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Respon
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 
 from rag_rule_explainer.instrumentation.call import Call
-from rag_rule_explainer.instrumentation.outputs import Explained
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
 from .nodes import Found
 
@@ -67,11 +67,11 @@ class Pieces(Begun):
             self.close()
             raise
 
-    def rest(self) -> Explained[Any]:
+    def rest(self) -> Explained[Any] | Unexplained[Any]:
         """All of it, explained; what was not asked for of the stream is read now."""
         try:
             self._text.extend(map(str, self._stream))
-            return self._call.streamed(self._output())
+            return self._call.answer_streamed(self._output())
         finally:
             self.close()
 
@@ -109,13 +109,12 @@ class AsyncPieces(Begun):
                 self.close()
             raise
 
-    async def rest(self) -> Explained[Any]:
+    async def rest(self) -> Explained[Any] | Unexplained[Any]:
         """All of it, explained; what was not asked for of the stream is read now."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
-            output = self._output()
-            return Explained(output, await self._call.amined(self._call.run.recorded(output)))
+            return await self._call.aanswer_streamed(self._output())
         finally:
             self.close()
 

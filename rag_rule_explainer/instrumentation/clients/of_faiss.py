@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from ...allowed import told
+from ...allowed import named, told
 from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows
@@ -71,10 +71,25 @@ class Faiss:
         return listed_like(own, like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a place, named by the id that its document has, else by the place."""
+        """Returns the text of a place, named by the id that its document has, else by the place.
+
+        Raises InvalidInput where there is none.
+        """
         held = self._held(item.place)
-        given = None if held is None else read_any(held)
+        if held is None:
+            raise InvalidInput(
+                f"the index found its vector {item.place}, and faiss has no text of that "
+                f"({self._told()}); give it the texts of all vectors, in the order in which they were "
+                "added"
+            )
+        given = read_any(held)
         return given._replace(id=item.place) if given is not None and given.id is None else given
+
+    def _told(self) -> str:
+        if callable(self.texts):
+            return f"{named(self.texts)} returned None for it"
+        size = getattr(self.texts, "__len__", None)
+        return "it is not in what it was given" if size is None else f"it was given {size():,} texts"
 
     def _held(self, place: int) -> Any:
         if callable(self.texts):

@@ -5,12 +5,13 @@ was found out by then: there is no way to catch it but in the task.
 """
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
-from functools import partial
 from types import CoroutineType
 from typing import Any
 from weakref import WeakKeyDictionary
+
+from typing_extensions import override
 
 from ..run_context import participation
 
@@ -51,25 +52,51 @@ class _Containing:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # Every task of the loop comes by here.
-        if type(coro) is not _COROUTINE or participation() is None:
-            return self._task(loop, coro, given)
-        task = self._task(loop, _contained(coro), given)
-        # A task that is cancelled before it begins would leave the coroutine behind, never awaited.
-        task.add_done_callback(partial(_closed, coro))
-        return task
-
-    def _task(self, loop: asyncio.AbstractEventLoop, coro: Any, given: dict[str, Any]) -> Any:
+        if type(coro) is _COROUTINE and participation() is not None:
+            coro = _Contained(coro)
         if self.before is not None:
             return self.before(loop, coro, **given)
         return asyncio.Task(coro, loop=loop, **given)
 
 
-def _closed(coroutine: Any, _done: object) -> None:
-    coroutine.close()
+class _Contained(Coroutine[Any, Any, Any]):
+    """A coroutine, of which a SystemExit is an error like any other.
+
+    It is stepped as the coroutine itself would be: one around it would have to be closed after it, which
+    costs each task a call of the loop.
+    """
+
+    __slots__ = ("_coroutine",)
+
+    def __init__(self, coroutine: Any) -> None:
+        self._coroutine = coroutine
+
+    @override
+    def send(self, value: Any) -> Any:
+        try:
+            return self._coroutine.send(value)
+        except SystemExit as error:
+            raise _exited(error) from error
+
+    @override
+    def throw(self, *given: Any) -> Any:
+        try:
+            return self._coroutine.throw(*given)
+        except SystemExit as error:
+            raise _exited(error) from error
+
+    @override
+    def close(self) -> None:
+        self._coroutine.close()
+
+    @override
+    def __await__(self) -> Any:
+        return self._coroutine.__await__()
+
+    def __getattr__(self, name: str) -> Any:
+        """What shows how far it is, such as ``cr_frame``."""
+        return getattr(self._coroutine, name)
 
 
-async def _contained(coroutine: Any) -> Any:
-    try:
-        return await coroutine
-    except SystemExit as error:
-        raise ApplicationExited(f"the application ended itself: SystemExit: {error}") from error
+def _exited(error: SystemExit) -> ApplicationExited:
+    return ApplicationExited(f"the application ended itself: SystemExit: {error}")

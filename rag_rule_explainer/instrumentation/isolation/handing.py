@@ -8,13 +8,13 @@ than where nobody explains it.
 import re
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, Token, copy_context
 from functools import partial, wraps
 from typing import Any, cast
 
 from ...probing.tracing.marks import current_replay
-from ...probing.tracing.traced import marked
+from ...probing.tracing.traced import marked, marked_first
 from ..copies.patching import Interception
 from ..run_context import participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
@@ -30,12 +30,18 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _set(ours):
-            replay = current_replay()
-            with nullcontext() if replay is None else marked(replay):
-                return function(*args, **kwargs)
+        with _set(ours), _traced():
+            return function(*args, **kwargs)
 
     return call
+
+
+def _traced() -> AbstractContextManager[object]:
+    """Inside, whatever is traced is marked as what the current run traces."""
+    replay, run = current_replay(), participation()
+    if replay is not None:
+        return marked(replay)
+    return nullcontext() if run is None or run.trace is None else marked_first(run.trace)
 
 
 @contextmanager

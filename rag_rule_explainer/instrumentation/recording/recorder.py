@@ -80,6 +80,7 @@ class Recording(Gate, Generic[Item]):
     """What the baseline's retrievals returned, in order. Safe to be told from several threads.
 
     ``added``: items that every retrieval is to return as well. ``only``: the retrievers it concerns.
+    ``fault``: why a result could not be recorded, where the run went on all the same.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Recording(Gate, Generic[Item]):
         self._failures: list[Retrieval[Item]] = []
         self._moments = count(1)
         self.derived: set[Kind] = set()
+        self.fault: RagRuleError | None = None
 
     def begin(self) -> int:
         """Returns the moment at which a retrieval begins."""

@@ -26,7 +26,8 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), mark)
     for pattern, mark in (
         (
-            r"\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}\b",
+            # Also after a prefix, as in LangChain's lc_<uuid>.
+            r"(?<![^\W_])[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\b",
             "<uuid>",
         ),
         (

@@ -115,14 +115,13 @@ class Reachable:
     """Looks at all that is reachable from an application, once.
 
     ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
-    the user's; ``others``: those of them that are of no model. ``caches``: those of ``functools``.
+    the user's. ``caches``: those of ``functools``.
     ``modules``: the user's, each with the names that code uses.
     """
 
     def __init__(self, application: object) -> None:
         self.nodes: list[Node] = []
-        self.functions: list[FunctionType] = []
-        self.others: list[FunctionType] = []
+        self.functions: list[Node] = []
         self.caches: list[Any] = []
         self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
         self._seen: set[int] = set()
@@ -194,9 +193,7 @@ class Reachable:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         self._add_all(cells, node)
         if is_of_user(function):
-            self.functions.append(function)
-            if node.owner is not Owner.MODEL:
-                self.others.append(function)
+            self.functions.append(node)
             self._take_parts(node)
             self._look_at_globals(node)
 

@@ -1,45 +1,84 @@
-"""Objects of which an explanation has found that runs go by what earlier ones left there.
+"""What an explanation has left on objects, after it found that runs go by it.
 
-A later explanation would find them as that one has left them, and all of its runs would agree.
+A later explanation would find it there from the beginning, and all of its runs would agree.
 """
 
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
+from .parts import ABSENT, DICT, LISTED, SET, is_plain
+from .snapshot import Kept
+
 _lock = threading.Lock()
-_known: dict[int, tuple["ref[Any]", str]] = {}
 
 
-def remember(things: Iterable[Any], told: str) -> None:
-    """Notes this of objects, as long as they are there. ``told``: which places of them, in words."""
-    for thing in things:
-        try:
-            reference = ref(thing, _forgotten(id(thing)))
-        except TypeError:  # not every object can be referred to weakly
-            continue
-        with _lock:
-            _known[id(thing)] = (reference, told)
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """``holder``: the object; ``values``: what stands for what was left, by name; ``place``: in words."""
+
+    holder: "ref[Any]"
+    values: dict[str, Any]
+    place: str
 
 
-def remembered(things: Iterable[Any]) -> str:
-    """Returns what was noted of the first of these objects of which anything was; empty for nothing."""
-    if not _known:
-        return ""
-    with _lock:
-        for thing in things:
-            found = _known.get(id(thing))
-            if found is not None and found[0]() is thing:
-                return found[1]
-    return ""
+_known: dict[int, _Left] = {}
 
 
-def _forgotten(key: int) -> Any:
+def remember(kept: Kept, names: tuple[str, ...], place: str) -> None:
+    """Notes what a part holds now under these names, all of it where there are none."""
+    key = id(kept.node.thing)
+
     def forget(reference: "ref[Any]") -> None:
         # No lock: it may be the collector that calls, in the middle of anything.
         found = _known.get(key)
-        if found is not None and found[0] is reference:
+        if found is not None and found.holder is reference:
             _known.pop(key, None)
 
-    return forget
+    try:
+        holder = ref(kept.node.object(), forget)
+    except TypeError:  # not every object can be referred to weakly
+        return
+    with _lock:
+        _known[key] = _Left(holder, _values(kept.now(), names), place)
+
+
+def remembered(kept: Iterable[Kept]) -> str:
+    """Returns the first place where there still is what an earlier explanation left; empty for none."""
+    if not _known:
+        return ""
+    with _lock:
+        for each in kept:
+            found = _known.get(id(each.node.thing))
+            if found is None or found.holder() is not each.node.object():
+                continue
+            if _values(each.content, tuple(filter(None, found.values))) == found.values:
+                return found.place
+    return ""
+
+
+def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    if not names:
+        return {"": _standing_for(content)}
+    return (
+        {name: _standing_for(content.get(name, ABSENT)) for name in names}
+        if isinstance(content, DICT)
+        else {}
+    )
+
+
+def _standing_for(value: Any) -> Any:
+    """What tells a value from another one and keeps nothing alive."""
+    if is_plain(value):
+        return value
+    if isinstance(value, DICT):
+        return {key if is_plain(key) else id(key): _by_itself(each) for key, each in value.items()}
+    if isinstance(value, (*LISTED, SET, frozenset)):
+        return sorted(repr(_by_itself(each)) for each in value)
+    return id(value)
+
+
+def _by_itself(value: Any) -> Any:
+    return value if is_plain(value) else id(value)

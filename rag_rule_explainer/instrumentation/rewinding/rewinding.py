@@ -9,7 +9,7 @@ import concurrent.futures
 import dis
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, update_wrapper
@@ -17,13 +17,14 @@ from types import CodeType, ModuleType
 from typing import Any, cast
 
 from ..copies.state import Same
-from ..shared_state.counting import reads, texts_in
+from ..shared_state.counting import is_for_others, reads, texts_in
 from ..shared_state.files import Left
 from ..shared_state.holdings import names_in
 from ..shared_state.reaching import is_ours, is_users
 from .beyond import Beyond
+from .making import MadeAgain
 from .parts import ABSENT, DICT, LISTED, SET, is_plain
-from .reachable import Owner
+from .reachable import Node, Owner
 from .remembered import remember, remembered
 from .snapshot import Kept, Snapshot
 
@@ -72,17 +73,18 @@ class Rewinding:
         self._snapshot = Snapshot(application)
         self._is_harmless = is_harmless
         self._isolated = isolated
-        self._codes = [function.__code__ for function in self._snapshot.functions]
-        self._named = frozenset(
-            name for function in self._snapshot.others for name in names_in(function.__code__)
-        )
+        functions = self._snapshot.functions
+        self._codes = [*_running(functions)]
+        # Of those that are of no model.
+        self._others = [node.thing.__code__ for node in functions if node.owner is not Owner.MODEL]
+        self._named = frozenset(name for code in self._others for name in names_in(code))
         texts = (text for code in self._codes for text in texts_in(code))
         self._beyond = Beyond(self._snapshot.things, self._named, texts)
         self._read = dict[str, bool]()
         self._is_missed = False
         self.is_wanted = False
         self._places: tuple[str, ...] = ()
-        self._holders: list[Any] = []
+        self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
         """Notes that the baseline had been run before the first look: nothing is known of before."""
@@ -94,18 +96,18 @@ class Rewinding:
             return False
         found = list(self._changes())
         self._places = tuple(dict.fromkeys(each.place for each in found))
-        self._holders = [each.kept.node.object() for each in found]
         return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
 
-    def remember(self) -> None:
-        """Notes for later explanations that runs go by what has changed."""
-        self.is_useful()
-        remember([*self._snapshot.things[:1], *self._holders], self.told)
+    def remember(self, names: Collection[str] | None = None) -> None:
+        """Notes for later explanations that runs go by what has changed; by what has one of these names,
+        where any are given."""
+        for change in self._changes():
+            if names is None or set(names) & {*change.names, *change.kept.node.names()}:
+                remember(change.kept, change.names, change.place)
 
     def left(self) -> Left | None:
-        """Returns what has changed and cannot be put back, or had been changed by replays before this was
-        made; None where nothing is known to have."""
-        known = remembered(self._snapshot.things)
+        """Returns what has changed and cannot be put back, or what an earlier explanation has left."""
+        known = remembered(self._snapshot.kept)
         if known:
             told = f"an earlier explanation found that runs go by {known}, and has left that set"
             return None if self._is_harmless(known) else Left(known, told)
@@ -122,14 +124,17 @@ class Rewinding:
             self.is_wanted = False
 
     @contextmanager
-    def earlier(self) -> Generator[None, None, None]:
-        """Inside, the application holds what it held then. Afterwards it holds again what it holds
-        now."""
+    def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
+        """Inside, the application holds what it held then. Afterwards it holds again what it holds now.
+
+        ``sources``: the ids of those that the replay inside is on.
+        """
         changes = list(self._changes())
         renewed = {id(cached): _renewed(cached) for cached in self._grown_caches()}
         writes = [*self._earlier(changes, renewed)]
         modules = {name: sys.modules[name] for name in self._new_modules()}
         now = [(kept, kept.now()) for kept, _ in writes]
+        today = {id(kept): content for kept, content in now}
         try:
             for name in modules:
                 del sys.modules[name]
@@ -137,9 +142,16 @@ class Rewinding:
                 _write(kept, content)
             yield
         finally:
+            for change in changes:
+                self._made.note(change.kept, change.names, today[id(change.kept)], frozenset(sources))
             for kept, content in now:
                 _write(kept, content)
             sys.modules.update(modules)
+
+    def is_constant(self, name: str) -> bool:
+        """Returns True iff replays made anew what has this name, and made the same without each
+        source."""
+        return self._made.is_constant(name)
 
     @property
     def told(self) -> str:
@@ -199,9 +211,8 @@ class Rewinding:
     @cached_property
     def _stored(self) -> frozenset[str]:
         """The attributes that the user's code sets."""
-        codes = [function.__code__ for function in self._snapshot.others]
-        by_text = (text for code in codes for text in texts_in(code) if "setattr" in self._named)
-        return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
+        by_text = (text for code in self._others for text in texts_in(code) if "setattr" in self._named)
+        return frozenset((*(name for code in self._others for name in _set_in(code)), *by_text))
 
     def _is_read(self, name: str) -> bool:
         if name not in self._read:
@@ -241,6 +252,17 @@ class Rewinding:
         return [
             name for name in new if is_users(name) or getattr(sys.modules[name], "__spec__", None) is None
         ]
+
+
+def _running(functions: list[Node]) -> Iterator[CodeType]:
+    """The code that a run may call: not that of methods that no code names, such as those that report."""
+    codes = [node.thing.__code__ for node in functions]
+    for node, code in zip(functions, codes, strict=True):
+        holder = None if node.holder is None else node.holder.thing
+        if not is_for_others(holder, node.thing) or any(
+            reads(each, node.thing.__name__, as_attribute=True) for each in codes
+        ):
+            yield code
 
 
 def _set_in(code: CodeType) -> Iterator[str]:

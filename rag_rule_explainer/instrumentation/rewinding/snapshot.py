@@ -56,13 +56,13 @@ class Kept:
 class Snapshot:
     """Keeps what is reachable from an application, as it is when this is made.
 
-    ``functions``: the user's; ``others``: those of them that are of no model. ``caches``: those of
+    ``functions``: the user's. ``caches``: those of
     ``functools``, each with the number of its entries. ``modules``: those that were loaded.
     """
 
     def __init__(self, application: object) -> None:
         reachable = Reachable(application)
-        self.functions, self.others = reachable.functions, reachable.others
+        self.functions = reachable.functions
         self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
         self.modules = frozenset(sys.modules)
         self.things = [node.thing for node in reachable.nodes]

@@ -38,15 +38,15 @@ def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
     not change from call to call. Where another retrieval returned the same content under another id, as
     stores with random ids do, both are one source; within one retrieval they are two. A source is named
     after its id or that of the whole it is part of, or, where these are UUIDs or there are none, after
-    the metadata that names it (source, title, …), with as much of a hash of what it is known by as tells
-    apart texts of one name.
+    the metadata that names it (source, title, …), with as much of a hash as tells apart texts of one
+    name. A UUID is part of no name: it may be another one at the next call.
     """
     known = _identities(batches)
     first: dict[str, Retrieved] = {}
     for identities, texts in zip(known, batches, strict=True):
         for identity, text in zip(identities, texts, strict=True):
             first.setdefault(identity, text)
-    names = _distinct({identity: _name(text) for identity, text in first.items()})
+    names = _distinct({identity: _name(text) for identity, text in first.items()}, _marks(first))
     return [
         [Source(names[each], first[each].text, first[each].metadata) for each in identities]
         for identities in known
@@ -93,12 +93,25 @@ def _hashed(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _marks(texts: Mapping[str, Retrieved]) -> dict[str, str]:
+    """What tells texts of one name apart, of each identity: the same at every call."""
+    alike: Counter[str] = Counter()
+    marks: dict[str, str] = {}
+    for identity, text in texts.items():
+        if not is_made_up(text.id):
+            marks[identity] = identity
+            continue
+        content = _content(text)
+        marks[identity] = _hashed(json.dumps([content, alike[content]]))
+        alike[content] += 1
+    return marks
+
+
 def _name(text: Retrieved) -> str:
     named = [text.metadata.get(key) for key in NAMING_METADATA]
     # An id that a framework made up tells a reader nothing.
     told = [each for each in (text.id, text.part_of) if each and not is_made_up(each)]
-    candidates = [*told, *named, text.id]
-    return next((name for name in candidates if isinstance(name, str) and _names(name)), "")
+    return next((name for name in (*told, *named) if isinstance(name, str) and _names(name)), "")
 
 
 def _names(text: str) -> bool:
@@ -106,17 +119,19 @@ def _names(text: str) -> bool:
     return bool(text.strip()) and text == text.encode("utf-8", "ignore").decode("utf-8")
 
 
-def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
     """A name of its own for each identity. Names and texts are untrusted, and may be made to clash."""
     used = Counter(names.values())
     for digits in _DIGITS:
-        chosen = {identity: _told_apart(name, used, identity, digits) for identity, name in names.items()}
+        chosen = {
+            identity: _told_apart(name, used, marks[identity], digits) for identity, name in names.items()
+        }
         if len(set(chosen.values())) == len(chosen):
             return chosen
-    return {identity: identity for identity in names}
+    return dict(marks)
 
 
-def _told_apart(name: str, used: Counter[str], identity: str, digits: int) -> str:
+def _told_apart(name: str, used: Counter[str], mark: str, digits: int) -> str:
     if not name:
-        return f"doc-{identity[: max(digits, 8)]}"
-    return name if used[name] == 1 else f"{name}#{identity[:digits]}"
+        return f"doc-{mark[: max(digits, 8)]}"
+    return name if used[name] == 1 else f"{name}#{mark[:digits]}"

@@ -82,16 +82,7 @@ class Asked(Generic[Item]):
         if run is not None:
             run.note_search(len(part.queries))
         if isinstance(part, Recording):
-            began, called_by = part.begin(), callers()
-            try:
-                result = yield
-            except _Stopped as stopped:
-                part.failed(self.keys, stopped.error, self.retriever)
-                raise
-            except Exception as error:
-                part.failed(self.keys, error, self.retriever)
-                raise
-            return self._recorded(part, result, began, called_by)
+            return (yield from self._recording(part))
         if self._searches_what_was_made(part):
             result = yield
             return self._derived_ones(part, result)
@@ -111,6 +102,25 @@ class Asked(Generic[Item]):
             if form is None:
                 form = self.shape.of_another(part.form_of_another(self.retriever))
             return self.shape.result(found, form)
+
+    def _recording(self, part: Recording[Item]) -> Generator[None, Result, Result]:
+        began, called_by, run = part.begin(), callers(), participation()
+        try:
+            result = yield
+        except _Stopped as stopped:
+            part.failed(self.keys, stopped.error, self.retriever)
+            raise
+        except Exception as error:
+            part.failed(self.keys, error, self.retriever)
+            raise
+        try:
+            return self._recorded(part, result, began, called_by)
+        except RagRuleError as error:
+            if run is not None and not run.state.live:
+                raise
+            # The user's own run goes on with what it has found; it is told after that.
+            part.fault = part.fault or error
+            return result
 
     def _recorded(
         self, part: Recording[Item], result: Result, began: int, called_by: tuple[str, ...]

@@ -130,16 +130,16 @@ def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
         if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
             continue  # of a dataclass, which makes what it has and asks for nothing
         # As an attribute: a variable of the same name is another thing.
-        if _is_for_others(holder, function) and not any(
+        if is_for_others(holder, function) and not any(
             reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions
         ):
             continue
         yield held, function.__code__
 
 
-def _is_for_others(holder: object, function: FunctionType) -> bool:
-    """Whether it is a method that nothing but the user calls: none that a framework knows by its name, or
-    by what a decorator put on it."""
+def is_for_others(holder: object, function: FunctionType) -> bool:
+    """Returns True iff it is a method that nothing but the user calls where no code names it: a framework
+    knows it neither by its name, nor by what a decorator put on it."""
     kind = holder if isinstance(holder, type) else type(holder)
     if not is_users(kind.__module__) or vars(function):
         return False

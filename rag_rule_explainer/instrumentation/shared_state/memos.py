@@ -12,14 +12,15 @@ from inspect import getattr_static
 
 from .code import tree_of, users_functions
 from .counting import is_named, is_read
+from .files import Left
 from .holdings import Held, Holdings, changed, is_collection
 from .writing import label_of
 
 
 def first_made(
     start: Holdings, after: Holdings, later: Holdings, is_harmless: Callable[[str, str], bool]
-) -> str:
-    """Returns where the baseline left a value that later runs find, in words; empty where nowhere.
+) -> Iterator[Left]:
+    """Yields where the baseline left a value that later runs find.
 
     ``start``: before the baseline; ``after``: after it; ``later``: after another run. ``is_harmless``: of
     a place and of the key under which a value is kept there.
@@ -41,8 +42,7 @@ def first_made(
             continue  # where it grows, each run has an entry of its own, as where sessions have ids
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
-            return place
-    return ""
+            yield Left(label, place)
 
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:

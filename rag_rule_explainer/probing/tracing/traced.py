@@ -1,12 +1,27 @@
 """Has everybody who traces in this process know of an explanation and of its replays, as they begin."""
 
 from collections.abc import AsyncGenerator, Generator, Iterable
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import Any, NamedTuple
 
 from .. import threads
 from . import langsmith, spans
-from .marks import BASELINE, EXPLANATION, REPLAY, TracedExplanation, TracedReplay, being_traced
+from .marks import (
+    BASELINE,
+    BASELINE_TAG,
+    EXPLANATION,
+    REPLAY,
+    Marks,
+    TracedExplanation,
+    TracedReplay,
+    being_traced,
+)
 
 
 def anybody() -> bool:
@@ -39,12 +54,29 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
     """Inside, whatever is traced is marked as a part of a replay, or silenced where replays are: also in
     a thread that the replay began."""
     with ExitStack() as inside:
-        for tracer in [each for each in (langsmith, spans) if each.in_use()]:
-            # Also where it is silenced: a sampler may take spans whatever they belong to.
-            inside.enter_context(tracer.marking(replay.marks, replay.tag))
-            if not _is_told(replay):
+        # Also where it is silenced: a sampler may take spans whatever they belong to.
+        inside.enter_context(_marking(replay.marks, replay.tag))
+        if not _is_told(replay):
+            for tracer in _in_use():
                 inside.enter_context(tracer.silenced())
         yield
+
+
+def marked_first(explanation: TracedExplanation) -> AbstractContextManager[None]:
+    """Inside, whatever is traced is marked as a part of the run that is explained."""
+    return _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG)
+
+
+@contextmanager
+def _marking(marks: Marks, tag: str) -> Generator[None, None, None]:
+    with ExitStack() as inside:
+        for tracer in _in_use():
+            inside.enter_context(tracer.marking(marks, tag))
+        yield
+
+
+def _in_use() -> list[Any]:
+    return [each for each in (langsmith, spans) if each.in_use()]
 
 
 def _is_told(replay: TracedReplay) -> bool:

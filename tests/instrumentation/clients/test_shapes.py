@@ -241,7 +241,7 @@ def test_places_where_faiss_found_nothing_are_none_and_rows_are_filled_up() -> N
     *_, kept = put((distances, places, vectors), 1, client=client)
     assert kept.shape == (2, 1, 2)
     assert kept[0, 0].tolist() == [2, 3]
-    with pytest.raises(InvalidInput, match="text_of="):
+    with pytest.raises(InvalidInput, match="give it the texts of all vectors"):
         Reading(faiss(["a"])).parts((distances, places))
     called = faiss(lambda place: f"number {place}")
     assert texts_and_ids((distances[:1], places[:1]), called)[0] == ("number 4", "4")

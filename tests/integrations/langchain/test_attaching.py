@@ -8,11 +8,19 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
-from langchain_rag_rule_explainer import Explained, RuleExplainer, explained
+from langchain_rag_rule_explainer import Explained, RuleExplainer, Unexplained, explained, gate
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
-from tests.integrations.known import BAD, blames_b_and_d
+from rag_rule_explainer import (
+    BaselineFailed,
+    ConditionFalse,
+    InvalidInput,
+    NoSourcesCaptured,
+    StateShared,
+)
+from rag_rule_explainer.instrumentation.outputs import rules_in
+from tests.integrations.known import BAD, blames_b_and_d, check_unexplained
 from tests.integrations.langchain.chains import Counting, retriever_of, step, texts
 from tests.integrations.langchain.models import Telling, facts
 
@@ -93,6 +101,112 @@ def test_an_explainer_may_be_given_itself_and_the_chain_goes_on_in_others() -> N
     assert chain.invoke(" ? ") == "BAD"
     assert [str(each) for each in explained(explainer).batch(["1", "2"])] == ["bad", "bad"]
     assert explained(explainer).with_config(tags=["x"]).invoke("?") == "bad"
+
+
+def rules_on(output: Any) -> Any:
+    if isinstance(output, dict):
+        return output["rag_rules"]
+    if isinstance(output, AIMessage):
+        return output.response_metadata["rag_rules"]
+    return output.rag_rules if hasattr(output, "rag_rules") else rules_in(output)
+
+
+def plain(output: Any) -> Any:
+    """Without its rules."""
+    if isinstance(output, dict):
+        return {key: value for key, value in output.items() if key != "rag_rules"}
+    if isinstance(output, AIMessage):
+        return output.content
+    return output.output if isinstance(output, Unexplained) else output
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+def test_an_answer_comes_back_although_it_has_no_rules(
+    way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def asked(chain: Any) -> Any:
+        if way == "ainvoke":
+            return await chain.ainvoke("?")
+        chunks = [each async for each in chain.astream("?")]
+        return chunks[:-1], chunks[-1]
+
+    def ask(chain: Any) -> Any:
+        if way.startswith("a"):
+            return asyncio.run(asked(chain))
+        if way == "invoke":
+            return chain.invoke("?")
+        *chunks, last = chain.stream("?")
+        return chunks, last
+
+    for answered in ("bad", AIMessage("bad"), {"answer": "bad"}, ["bad"]):
+        bare = step(lambda _, answered=answered: answered)
+        output = ask(explained(bare, predicate=BAD, answer_of=str))
+        if "stream" in way:
+            chunks, output = output
+            assert chunks == [answered]
+        else:
+            assert plain(output) == plain(answered)
+        check_unexplained(rules_on(output), NoSourcesCaptured, r"in gate\(\.\.\.\)")
+        (record,) = caplog.records
+        assert record.message.startswith("the answer comes without rules: NoSourcesCaptured: the appl")
+        caplog.clear()
+
+
+def refusals() -> dict[str, tuple[Any, type[Exception], str]]:
+    history: list[str] = []
+    model = Telling()
+
+    def remembers(found: Any) -> str:
+        history.append(model.invoke([HumanMessage("\n".join([*history, *sorted(texts(found))]))]).text)
+        return "bad"
+
+    unreadable = gate(lambda question: [object()])
+    return {
+        "state": (retriever_of("ab") | step(remembers), StateShared, "carry over from run to run"),
+        "gate": (step(lambda asked: "bad" if unreadable(asked) else ""), InvalidInput, "text_of="),
+        "condition": (retriever_of("ab") | step(lambda _: "good"), ConditionFalse, "'bad'"),
+        "nothing": (retriever_of("") | step(answer), NoSourcesCaptured, "returned no documents"),
+    }
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("name", refusals())
+def test_whatever_is_refused_costs_no_answer(name: str, awaiting: bool) -> None:
+    chain, error, told = refusals()[name]
+    expected = chain.invoke("?")
+    own: Any = explained(chain, predicate=BAD, false_condition="error")
+    output: Any = asyncio.run(own.ainvoke("?")) if awaiting else own.invoke("?")
+    assert output == expected
+    check_unexplained(output.rag_rules, error, told)
+
+
+def test_a_question_that_cannot_be_read_is_answered() -> None:
+    chain: Any = explained(step(lambda given: given["what"]) | retriever_of("abcd") | step(answer), BAD)
+    output = chain.invoke({"what": "?"})
+    assert str(output) == "bad"
+    check_unexplained(output.rag_rules, InvalidInput, "pass question_of=")
+    with pytest.raises(InvalidInput, match="pass question_of="):
+        chain.explainer.invoke({"what": "?"})
+
+
+def test_what_the_chain_raises_is_raised() -> None:
+    def fails(_: Any) -> str:
+        raise KeyError("nope")
+
+    with pytest.raises(BaselineFailed, match="KeyError: 'nope'"):
+        explained(retriever_of("ab") | step(fails), predicate=BAD).invoke("?")
+
+
+@pytest.mark.parametrize("way", ["invoke", "stream"])
+def test_an_explained_chain_inside_what_is_explained_is_a_chain_like_any_other(way: str) -> None:
+    inner: Any = explained(retriever_of("abcd") | step(answer), predicate=BAD)
+
+    def ask(question: str) -> str:
+        output = inner.invoke(question) if way == "invoke" else "".join(inner.stream(question))
+        return str(output)
+
+    output: Any = explained(step(ask), predicate=BAD).invoke("?")
+    assert said(output.rag_rules) == RULES
 
 
 def test_it_shows_itself_as_the_chain_it_wraps() -> None:

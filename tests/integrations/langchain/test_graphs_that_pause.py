@@ -23,7 +23,7 @@ from langgraph.types import CachePolicy, Command, interrupt
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, InvalidInput
-from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.known import BAD, blames_b_and_d, check_unexplained
 from tests.integrations.langchain.models import Telling, sent_in
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
 
@@ -224,8 +224,8 @@ def test_an_agent_that_stops_at_a_breakpoint_says_so_before_anything_else(
         explainer: Any = RuleExplainer(application, predicate=BAD)
         with pytest.raises(BaselineFailed, match=r"(?s)breakpoint \(before (tools|model).*invoke\(None"):
             explainer.explain(given, config, **named)
-    with pytest.raises(BaselineFailed, match="breakpoint"):
-        list(explained(made, predicate=BAD).stream(given, CONFIG, **named))
+    *_, last = explained(made, predicate=BAD).stream(given, {"configurable": {"thread_id": "s"}}, **named)
+    check_unexplained(last["rag_rules"], BaselineFailed, "breakpoint")
 
 
 @AWAITING
@@ -342,8 +342,35 @@ def test_a_recorded_run_that_goes_on_where_another_stopped_says_so() -> None:
     assert "return graph.invoke(Command(resume=...), config)" in str(resumed)
 
 
-@pytest.mark.parametrize("explain", [explained, RuleExplainer])
-def test_a_graph_that_stops_before_it_retrieves_says_so_where_it_keeps_no_threads(explain: Any) -> None:
+def test_a_graph_that_stops_before_it_retrieves_says_so_where_it_keeps_no_threads() -> None:
     graph = graph_of(interrupt_before=["retrieve"])
     with pytest.raises(BaselineFailed, match="stopped at a breakpoint \\(retrieve"):
-        explain(graph, predicate=BAD).invoke({"question": "why?"})
+        RuleExplainer(graph, predicate=BAD).invoke({"question": "why?"})
+
+
+@ASKING
+def test_an_explained_graph_that_asks_a_human_goes_on_as_the_graph_does(
+    awaiting: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    bare, graph = (graph_of("answer", checkpointer=InMemorySaver()) for _ in range(2))
+    chain: Any = explained(graph, predicate=BAD)
+
+    async def one(application: Any, given: Any) -> Any:
+        return await application.ainvoke(given, CONFIG) if awaiting else application.invoke(given, CONFIG)
+
+    async def asked(application: Any) -> Any:
+        first = await one(application, {"question": "why?"})
+        return first, await one(application, Command(resume="yes"))
+
+    expected, (stopped, answered) = asyncio.run(asked(bare)), asyncio.run(asked(chain))
+    assert (stopped.pop("rag_rules"), answered.pop("rag_rules")) == tuple(
+        {"error": record.args[0], "message": record.args[1]}
+        for record in caplog.records
+        if isinstance(record.args, tuple) and record.message.startswith("the answer comes without rules")
+    )
+    assert stopped.pop("__interrupt__")[0].value == expected[0].pop("__interrupt__")[0].value
+    assert (stopped, answered) == expected
+    told = [record.message for record in caplog.records]
+    assert "stopped to ask a human ('may I answer?')" in told[0]
+    assert "return graph.invoke(Command(resume=...), config)" in told[1]
+    assert len(told) == 2

@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
+from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler, gate
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -108,12 +108,22 @@ def test_auto_explains_when_the_run_has_ended() -> None:
     assert (handler.errors, retriever.live) == ({}, ["one", "two"])
 
 
-def test_what_auto_cannot_explain_does_not_harm_the_run() -> None:
+def test_what_auto_cannot_explain_does_not_harm_the_run(caplog: pytest.LogCaptureFixture) -> None:
     chain = step(lambda _: "no retrieval at all")
     handler = RuleExplanationHandler(RuleExplainer(chain), auto=True)
     assert chain.invoke("?", {"callbacks": [handler]}) == "no retrieval at all"
     (error,) = handler.errors.values()
     assert isinstance(error, NoSourcesCaptured)
+    assert caplog.text.count("the answer comes without rules: NoSourcesCaptured") == 1
+
+
+def test_a_gate_that_cannot_be_read_does_not_harm_the_run() -> None:
+    search = gate(lambda question: [object()])
+    chain = step(lambda question: f"{len(search(question))} found")
+    handler = RuleExplanationHandler(RuleExplainer(chain), auto=True)
+    assert chain.invoke("?", {"callbacks": [handler]}) == "1 found"
+    (error,) = handler.errors.values()
+    assert "pass gate(search, text_of=...)" in str(error)
 
 
 def test_it_is_inert_inside_replays_and_their_baseline() -> None:

@@ -1,6 +1,7 @@
 """What is no application is refused with what to pass in its place."""
 
-from typing import Any, TypedDict
+import asyncio
+from typing import Any, TypedDict, cast
 
 import pytest
 from langchain_core.prompts import ChatPromptTemplate
@@ -37,7 +38,6 @@ def chain() -> Any:
         (retriever_of(), "is a retriever, which finds documents and answers nothing; pass the chain"),
         (ChatPromptTemplate.from_template("{x}"), "is a prompt template, which only words a request"),
         (Telling, "the class Telling, not an instance of it; pass Telling\\(\\.\\.\\.\\)"),
-        (chain, "chain\\(\\) takes no input; pass a function of one"),
         ("chain", "this is a str, which LangChain cannot run; pass a chain"),
     ],
 )
@@ -57,6 +57,27 @@ def test_a_part_may_answer_where_its_output_is_read_by_the_caller() -> None:
 def test_a_function_may_return_the_chain_that_answers() -> None:
     # LangChain runs it.
     assert blames_b_and_d(RuleExplainer(lambda _: chain(), predicate=BAD).explain("why?"))
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_function_of_nothing_makes_the_chain_anew_for_every_run(awaiting: bool) -> None:
+    made: list[Any] = []
+
+    def make() -> Any:
+        made.append(chain())
+        return made[-1]
+
+    explainer = RuleExplainer(make, predicate=BAD)
+    explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
+    assert blames_b_and_d(explanation)
+    assert len(made) == explanation.counts.replays
+    *_, last = explained(make, predicate=BAD).stream("why?")
+    assert last.response_metadata["rag_rules"]["retention_rules"]
+
+
+def test_a_function_of_nothing_that_makes_no_chain_is_told_what_to_be() -> None:
+    with pytest.raises(InvalidInput, match=r"\(\) takes no input, and returned a str; pass a func"):
+        RuleExplainer(cast("Any", lambda: "bad"), predicate=BAD).explain("why?")
 
 
 def test_a_coroutine_that_nobody_awaits_is_no_answer() -> None:

@@ -47,7 +47,11 @@ def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> 
     check(shape, explainer_of(shape.build).explain("why?"))
 
 
-@pytest.mark.parametrize("build", [set_once.an_enumeration, afterwards.a_breaker_that_counts], ids=str)
+@pytest.mark.parametrize(
+    "build",
+    [set_once.an_enumeration, afterwards.a_breaker_that_counts],
+    ids=["an_enumeration", "a_breaker"],
+)
 def test_what_stays_is_no_more_proved_the_second_time(build: Leaving) -> None:
     """The first explanation has set it, and all runs of the second one agree."""
     explainer = explainer_of(build)

@@ -50,6 +50,9 @@ def test_a_question_is_one_trace_and_every_span_of_a_replay_is_marked(
     assert exported.roots == ["rag_rule_explanation"]
     (root,) = exported.named("rag_rule_explanation")
     assert metadata(root)["rag_rule_explanation"] == explanation.id
+    ran = attributes(root)["rag_rule_explained_run"]
+    replayed = {metadata(each)["rag_rule_explained_run"] for each in exported.inside_replays()}
+    assert {ran} == replayed
     if way != "verify":  # which needs no subset that breaks it
         check_marked(exported, explanation)
 
@@ -108,7 +111,8 @@ def test_spans_that_the_application_makes_itself_are_marked(exported: Exported, 
     app: Any = retriever_of("ab") | noting | bad_with("b")
     explanation = RuleExplainer(app, predicate=BAD, trace_replays=traced).explain("?")
     first, *replayed = exported.named("own")
-    assert "rag_rule_explanation" not in attributes(first)  # the user's own run
+    ran_first = {key: attributes(first).get(f"rag_rule_{key}") for key in ("explanation", "kind")}
+    assert ran_first == {"explanation": explanation.id, "kind": "baseline"}
     # Also where they were to be silenced: this sampler takes them whatever they belong to.
     assert len(replayed) == explanation.counts.replays - explanation.counts.baseline
     told = [attributes(each) for each in replayed]
@@ -133,4 +137,4 @@ def test_a_thread_of_a_replay_traces_as_the_replay_does(exported: Exported) -> N
     marked = [attributes(each).get("tag.tags") for each in exported.named("own")]
     replays = explanation.counts.replays - explanation.counts.baseline
     assert sum("rag-rule-replay" in str(tags) for tags in marked) == replays > 0
-    assert len(marked) == replays + 1
+    assert ["rag-rule-baseline" in str(tags) for tags in marked] == [True] + replays * [False]

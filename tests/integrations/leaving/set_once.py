@@ -445,6 +445,26 @@ def harmless_memo(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def harmless_words(search: Search, ask: Ask) -> Answer:
+    """What every run makes the same is nobody's doing."""
+
+    class Bot:
+        known: set[str] | None = None
+
+        def words(self) -> set[str]:
+            if self.known is None:
+                self.known = {"bad", "good"}
+            return self.known
+
+    bot = Bot()
+
+    def answer(question: str) -> str:
+        found, words = search(question), bot.words()
+        return _told(ask, found, alarmed=_is_alarming(found) and bool(words))
+
+    return answer
+
+
 SET_ONCE: tuple[Callable[[Search, Ask], Answer], ...] = (
     an_enumeration,
     a_function,
@@ -471,4 +491,4 @@ SET_ONCE: tuple[Callable[[Search, Ask], Answer], ...] = (
     by_a_turn,
     in_a_database_that_is_open,
 )
-HARMLESS: tuple[Callable[[Search, Ask], Answer], ...] = (harmless_memo,)
+HARMLESS: tuple[Callable[[Search, Ask], Answer], ...] = (harmless_memo, harmless_words)

@@ -15,7 +15,7 @@ from llama_index_rag_rule_explainer.awaiting import entries
 from llama_index_rag_rule_explainer.interception import interception
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured, condition
-from tests.integrations.known import BAD, blames_b_and_d, retention, sets
+from tests.integrations.known import BAD, blames_b_and_d, check_unexplained, retention, sets
 from tests.integrations.llama_index.crossing import crossed
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
@@ -251,7 +251,7 @@ def test_the_runs_of_an_explainer_are_not_recorded(handling: Any) -> None:
 
 
 def test_a_run_that_fails_is_forgotten_and_a_failing_explanation_leaves_the_response(
-    handling: Any,
+    handling: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Down(Telling):
         def _reply(self, prompt: str) -> str:
@@ -264,10 +264,12 @@ def test_a_run_that_fails_is_forgotten_and_a_failing_explanation_leaves_the_resp
     assert handler.runs == ()
     empty = engine_of(retriever_of(""))
     handler = handling(empty)
-    response = empty.query("why?")
+    response: Any = empty.query("why?")
     assert str(response) == "Empty Response"
     (error,) = handler.errors.values()
     assert isinstance(error, NoSourcesCaptured)
+    check_unexplained(response.metadata["rag_rules"], NoSourcesCaptured, "returned no nodes")
+    assert caplog.text.count("the answer comes without rules: NoSourcesCaptured") == 1
 
 
 def test_no_more_runs_are_kept_than_wanted() -> None:

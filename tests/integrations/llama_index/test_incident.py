@@ -12,7 +12,17 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index_rag_rule_explainer import RuleExplainer, explained, gate
 
 from rag_rule_explainer import BaselineFailed, Explanation, InvalidInput, NoSourcesCaptured, Source
-from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, log_of, omission, retention, sets
+from tests.integrations.known import (
+    BAD,
+    TEXTS,
+    blames_b_and_d,
+    check_unexplained,
+    ids,
+    log_of,
+    omission,
+    retention,
+    sets,
+)
 from tests.integrations.llama_index.crossing import crossed
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling, nodes
@@ -188,8 +198,15 @@ def test_an_engine_that_fails_is_a_failed_baseline() -> None:
             RuleExplainer(engine, retries=0).explain("why?")
         with pytest.raises(BaselineFailed, match="no such model"):
             asyncio.run(RuleExplainer(engine, retries=0).aexplain("why?"))
-        with pytest.raises(BaselineFailed, match="no such model"):
-            explained(engine).query("why?")
+        try:
+            plain = str(engine.query("why?"))
+        except error:
+            with pytest.raises(BaselineFailed, match="no such model"):
+                explained(engine).query("why?")
+        else:
+            response: Any = explained(engine).query("why?")
+            assert str(response) == plain
+            check_unexplained(response.metadata["rag_rules"], BaselineFailed, "no such model")
 
 
 def test_nothing_retrieved_is_nothing_to_explain_by() -> None:

@@ -511,7 +511,7 @@ def test_an_explainer_inside_what_is_explained_is_told_what_to_do() -> None:
     inner = explained(engine_of(retriever_of()), predicate=BAD)
     application = asking_sub_questions(inner)
     with pytest.raises(InvalidInput, match="application that is being explained"):
-        RuleExplainer(lambda q: str(inner.query(q)), predicate=BAD).explain("why?")
+        RuleExplainer(lambda q: str(inner.explainer.explain(q)), predicate=BAD).explain("why?")
     assert inner.explainer.application is not application
 
 
@@ -618,10 +618,22 @@ def test_a_search_that_raises_stop_iteration_raises_that() -> None:
     )
 
 
-def test_an_explained_engine_in_an_agent_is_named_although_the_agent_swallows_it() -> None:
+def test_an_explained_engine_in_an_agent_that_is_explained_is_an_engine_like_any_other() -> None:
     tool = QueryEngineTool.from_defaults(
         explained(engine_of(retriever_of()), predicate=BAD), name="ask", description="Answers."
     )
+    explainer = RuleExplainer(FunctionAgent(tools=[tool], llm=Telling()), predicate=BAD)
+    assert blames_b_and_d(explainer.explain("why?"))
+
+
+def test_an_explainer_in_an_agent_is_named_although_the_agent_swallows_it() -> None:
+    inner = RuleExplainer(engine_of(retriever_of()), predicate=BAD)
+
+    def ask(query: str) -> str:
+        """Answers."""
+        return str(inner.explain(query))
+
+    tool = FunctionTool.from_defaults(ask)
     with pytest.raises(InvalidInput, match="put the application it wraps"):
         RuleExplainer(FunctionAgent(tools=[tool], llm=Telling()), predicate=BAD).explain("why?")
 

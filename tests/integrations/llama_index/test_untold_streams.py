@@ -18,7 +18,7 @@ from llama_index_rag_rule_explainer import RuleExplainer, RuleExplanationHandler
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, NoSourcesCaptured
-from tests.integrations.known import BAD, blames_b_and_d
+from tests.integrations.known import BAD, blames_b_and_d, check_unexplained
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import bad_with_b_and_d
 
@@ -110,7 +110,10 @@ def test_an_ordinary_stream_is_explained_by_itself() -> None:
 
 def test_an_engine_that_retrieves_nothing_is_named() -> None:
     engine = explained(SimpleChatEngine.from_defaults(llm=Untold()), predicate=BAD)
+    response: Any = engine.chat("why?")
+    streamed: Any = engine.stream_chat("why?")
+    assert "".join(streamed.response_gen).strip() == response.response.strip() != ""
+    for each in (response, streamed):
+        check_unexplained(each.metadata["rag_rules"], NoSourcesCaptured, SIMPLE)
     with pytest.raises(NoSourcesCaptured, match=SIMPLE):
-        engine.chat("why?")
-    with pytest.raises(NoSourcesCaptured, match=SIMPLE):
-        list(engine.stream_chat("why?").response_gen)
+        engine.explainer.explain("why?")

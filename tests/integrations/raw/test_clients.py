@@ -40,6 +40,20 @@ BOTH = [
 EACH = [FRAMEWORKS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in FRAMEWORKS[1:])]
 
 
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (list(TEXTS.values())[:2], "it was given 2 texts"),
+        (dict(enumerate(list(TEXTS.values())[:2])), "it was given 2 texts"),
+        ({0: "x"}.get, "dict.get returned None for it"),
+    ],
+)
+def test_an_index_of_faiss_with_fewer_texts_than_vectors(texts: Any, said: str, index: Any) -> None:
+    search = GATES["langchain"](index.search, items_of=faiss(texts))
+    with pytest.raises(InvalidInput, match=rf"vector \d, and faiss has no text of that .{said}"):
+        explained("langchain", lambda _: search(np.array([WHY], dtype="float32"), 4), lambda _: [])
+
+
 @pytest.fixture(scope="module")
 def collection() -> Any:
     import chromadb

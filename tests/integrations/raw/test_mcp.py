@@ -14,7 +14,7 @@ from langchain_rag_rule_explainer import RuleExplainer as ChainExplainer
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index_rag_rule_explainer import RuleExplainer as EngineExplainer
 
-from rag_rule_explainer import NoSourcesCaptured
+from rag_rule_explainer import NoSourcesCaptured, Store
 from rag_rule_explainer.instrumentation.clients import mcp_content
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids
 from tests.integrations.langchain.zoo.agents import GIVEN, Calling
@@ -110,9 +110,7 @@ async def test_what_a_tool_says_that_failed_is_no_source(session: Any) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["named", *(pytest.param(each, marks=pytest.mark.slow) for each in ("texts", "resources"))]
-)
+@pytest.mark.parametrize("name", ["named", pytest.param("resources", marks=pytest.mark.slow)])
 async def test_a_tool_that_langchain_makes_of_the_server(name: str, session: Any) -> None:
     from langchain_mcp_adapters.tools import load_mcp_tools
 
@@ -124,6 +122,24 @@ async def test_a_tool_that_langchain_makes_of_the_server(name: str, session: Any
     (rule,) = explanation.retention_rules
     told = {source.text for source in explanation.sources if source.id in rule.sources}
     assert told == {TEXTS["b"], TEXTS["d"]}
+
+
+async def test_ids_that_langchain_makes_anew_for_each_block_name_nothing(
+    session: Any, tmp_path: Path
+) -> None:
+    from langchain_mcp_adapters.tools import load_mcp_tools
+
+    tools = {tool.name: tool for tool in await load_mcp_tools(session)}
+    agent: Any = create_agent(Calling(tool="texts"), [GATES["langchain"](tools["texts"])])
+    store = Store(f"{tmp_path}/answers.db", namespace="facts")
+    explainer: Any = ChainExplainer(agent, predicate=BAD, store=store)
+    first, again = [await explainer.aexplain(GIVEN) for _ in range(2)]
+    assert ids(first) == ids(again)
+    assert [rule.sources for rule in first.rules] == [rule.sources for rule in again.rules]
+    (rule,) = first.retention_rules
+    assert {each.text for each in first.sources if each.id in rule.sources} == {TEXTS["b"], TEXTS["d"]}
+    # But for the baseline, all answers are those of the first time.
+    assert again.counts.replays == 1
 
 
 async def test_a_tool_that_llama_index_makes_of_the_server(session: Any) -> None:
