@@ -77,17 +77,19 @@ def _found_for(application: Any) -> str:
     used = set(_used_by(module)) if module is not None else set[str]()
     installed = set(integrations().values())
     named = {each for each in used if each in installed}
-    for packages in (named, {found for found in map(_of_framework, used) if found is not None}):
-        if len(packages) != 1 and (made := _made_with(application)) is not None:
-            return made
-        if len(packages) > 1:
-            names = " and ".join(sorted(map(_name_of, packages)))
-            raise InvalidInput(
-                f"--app names a function of a module that uses {names}, so nothing says which of them "
-                "explains it; say so with --framework"
-            )
-        if packages:
-            return packages.pop()
+    built_with = {found for found in map(_of_framework, used) if found is not None}
+    packages = named or built_with
+    if len(packages) == 1:
+        return packages.pop()
+    made = _made_with(application)
+    if made is not None:
+        return made
+    if packages:
+        names = " and ".join(sorted(map(_name_of, packages)))
+        raise InvalidInput(
+            f"--app names a function of a module that uses {names}, so nothing says which of them "
+            "explains it; say so with --framework"
+        )
     return next(iter(sorted(installed - set(frameworks().values()))), "")
 
 
