@@ -23,7 +23,7 @@ def printed(notebook: Any) -> list[str]:
 
 def test_there_is_a_notebook_for_each_framework_and_for_noise_attacks_and_the_paper() -> None:
     stories = [path.stem for path in NOTEBOOKS]
-    assert stories == ["judges_and_noise", "langchain", "llama_index", "paper", "red_team"]
+    assert stories == ["judges_and_noise", "langchain", "llama_index", "paper", "plain", "red_team"]
 
 
 def test_the_readme_names_each_notebook() -> None:

@@ -105,6 +105,11 @@ def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
         python("import rag_rule_explainer as r; print(r.Explainer.__name__)", executable=inside)
         == "Explainer"
     )
+    # Needs nothing but this package: whoever asks a model has the client.
+    assert (
+        python("import plain_rag_rule_explainer as p; print(p.gate.__name__)", executable=inside)
+        == "gate"
+    )
     for integration, extra in (("langchain", "langchain"), ("llama_index", "llama-index")):
         told = python(
             f"try:\n import {integration}_rag_rule_explainer\nexcept ImportError as e: print(e)",

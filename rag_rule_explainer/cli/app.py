@@ -65,6 +65,7 @@ def _explain(request: SearchRequest, search: SearchOptions) -> None:
     Examples:
       rag-rules explain --question "..." --sources texts/ --predicate contains:25
       rag-rules explain --question "..." --app my_module:chain --predicate refuses
+      rag-rules explain --question "..." --app my_module:answer --framework plain
       rag-rules explain --question "..." --sources a.jsonl --model gpt-4o --json
 
     \b

@@ -1,103 +1,127 @@
-"""Which framework an application is built with, and the integration that explains it."""
+"""Which integration explains an application: that of its framework, else that for functions of none."""
 
 import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from types import ModuleType
-from typing import Any, Literal, TypeAlias, cast
+from types import FunctionType, ModuleType
+from typing import Any, cast
 
+from ..allowed import did_you_mean
 from ..errors import InvalidInput, MissingExtra
-
-Framework: TypeAlias = Literal["langchain", "llama-index"]
-
-_INTEGRATIONS: dict[Framework, str] = {
-    "langchain": "langchain_rag_rule_explainer",
-    "llama-index": "llama_index_rag_rule_explainer",
-}
-_ROOTS: dict[str, Framework] = {
-    "langchain_core": "langchain",
-    "langchain": "langchain",
-    "langgraph": "langchain",
-    "llama_index": "llama-index",
-    "workflows": "llama-index",
-}
+from ..instrumentation.registered import frameworks, integrations
 
 
 class Integration:
-    """What the command line uses of an integration."""
+    """What the command line uses of an integration. ``name``: that of its extra as well."""
 
-    def __init__(self, framework: Framework) -> None:
-        self.framework: Framework = framework
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._installed = _package_of(name)
         try:
             # Late: optional, and a second to import.
-            self._package = import_module(_INTEGRATIONS[framework])
-            self._reading = import_module(f"{_INTEGRATIONS[framework]}.reading")
+            self._package = import_module(self._installed)
+            self._reading = import_module(f"{self._installed}.reading")
         except ImportError as error:
-            raise MissingExtra.naming(framework, "--app") from error
+            raise MissingExtra.naming(name, "--app") from error
 
     @classmethod
-    def of(cls, application: Any, chosen: Framework | None) -> "Integration":
-        """That of the framework chosen, else of the one the application is built with."""
-        return cls(chosen or _framework_of(application))
+    def of(cls, application: Any, chosen: str | None) -> "Integration":
+        """Returns the one that was chosen, else that of what the application is built with."""
+        return cls(chosen or _name_of(_found_for(application)))
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
-        """A ``RuleExplainer``. Raises InvalidInput for what is no application of this framework."""
+        """Returns a ``RuleExplainer``. Raises InvalidInput for what is no application of this kind."""
         kind = type(cast("object", application)).__name__
-        if _built_with(application) is None and not (callable(application) or kind == "dict"):
+        built_with = _built_with(application)
+        if built_with not in {None, self._installed}:
             raise InvalidInput(
-                f"--app {name} is of type {kind}; name a LangChain Runnable, a "
-                "LlamaIndex engine or workflow, or a function of one input"
+                f"--app {name} is of type {kind}, which is not of {self.name}; leave --framework out"
             )
-        if _built_with(application) not in {None, self.framework}:
+        if built_with is None and not (callable(application) or kind == "dict"):
+            known = ", ".join(sorted(map(_name_of, set(frameworks().values()))))
             raise InvalidInput(
-                f"--app {name} is of type {kind}, which is not of {self.framework}; leave --framework out"
+                f"--app {name} is of type {kind}; name what is asked, built with a framework that is "
+                f"known here ({known}), or a function of one input"
             )
         return self._package.RuleExplainer(application, **parameters)
 
     def question_in(self, given: Any) -> str:
-        """The question in an input."""
+        """Returns the question in an input."""
         return self._reading.question_in(given)
 
 
-def _framework_of(application: Any) -> Framework:
-    """By its class; a function's by what its module has imported, else by what it makes if it takes
-    nothing, else LangChain's."""
-    framework = _built_with(application)
-    if framework is not None:
-        return framework
+def _package_of(name: str) -> str:
+    known = integrations()
+    if name not in known:
+        raise InvalidInput(
+            f"--framework {name!r} is no integration that is installed; {did_you_mean(name, known)}give "
+            f"one of {', '.join(sorted(known)) or 'none: install this package again'}"
+        )
+    return known[name]
+
+
+def _name_of(package: str) -> str:
+    return next((name for name, each in integrations().items() if each == package), package)
+
+
+def _found_for(application: Any) -> str:
+    """The package of the integration: by the application's class; a function's by the integration that
+    its module uses, else by the framework; where that is not one, by what it makes if it takes nothing;
+    else that for functions of no framework."""
+    found = _built_with(application)
+    if found is not None:
+        return found
     module = sys.modules.get(getattr(application, "__module__", None) or "")
-    used = set(_used_by(module)) if module is not None else set[Framework]()
-    if len(used) != 1 and callable(application) and _needs_nothing(application):
-        with suppress(Exception):  # which explaining will tell
-            return _built_with(application()) or "langchain"
-    return "llama-index" if used == {"llama-index"} else "langchain"
+    used = set(_used_by(module)) if module is not None else set[str]()
+    installed = set(integrations().values())
+    named = {each for each in used if each in installed}
+    built_with = {found for found in map(_of_framework, used) if found is not None}
+    packages = named or built_with
+    if len(packages) == 1:
+        return packages.pop()
+    made = _made_with(application)
+    if made is not None:
+        return made
+    if packages:
+        names = " and ".join(sorted(map(_name_of, packages)))
+        raise InvalidInput(
+            f"--app names a function of a module that uses {names}, so nothing says which of them "
+            "explains it; say so with --framework"
+        )
+    return next(iter(sorted(installed - set(frameworks().values()))), "")
 
 
-def _built_with(application: Any) -> Framework | None:
-    known: list[Framework] = [
-        _ROOTS[root] for root in map(_root, type(application).__mro__) if root in _ROOTS
-    ]
-    return known[0] if known else None
+def _built_with(application: Any) -> str | None:
+    roots = (_root_of(kind.__module__) for kind in type(application).__mro__)
+    return next((found for found in map(_of_framework, roots) if found is not None), None)
 
 
-def _used_by(module: ModuleType) -> Iterator[Framework]:
-    for value in list(vars(module).values()):
-        kind = value if isinstance(value, (type, ModuleType)) else type(value)
-        if (framework := _ROOTS.get(_root(kind))) is not None:
-            yield framework
-
-
-def _root(kind: Any) -> str:
-    name: Any = kind.__name__ if isinstance(kind, ModuleType) else getattr(kind, "__module__", "")
-    root = str(name).split(".", 1)[0]
-    # Our own integrations are named after the frameworks that they are for.
-    return root.removesuffix("_rag_rule_explainer")
-
-
-def _needs_nothing(function: Any) -> bool:
+def _made_with(function: Any) -> str | None:
+    """Returns what is built by a function that takes nothing; None for any other."""
     try:
-        return not inspect.signature(function).parameters
+        needs = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in ones do not say
-        return False
+        return None
+    with suppress(Exception):  # which explaining will tell
+        return None if needs else _built_with(function())
+    return None
+
+
+def _of_framework(root: str) -> str | None:
+    """The package of an integration, given that of its framework, or its own."""
+    return root if root in integrations().values() else frameworks().get(root)
+
+
+def _used_by(module: ModuleType) -> Iterator[str]:
+    """The packages that what stands in a module comes from."""
+    for value in list(vars(module).values()):
+        if isinstance(value, ModuleType):
+            yield _root_of(value.__name__)
+        else:
+            yield _root_of((value if isinstance(value, (type, FunctionType)) else type(value)).__module__)
+
+
+def _root_of(name: object) -> str:
+    return str(name).partition(".")[0]

@@ -15,7 +15,6 @@ from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
 from ..settings import MinerName, Rules
 from .conditions import SYNTAX
-from .frameworks import Framework
 from .terminal import unstyled
 
 ASK_ABOVE = 300
@@ -34,11 +33,18 @@ def _place(written: str) -> Path:
 Question = Annotated[str | None, typer.Option(help="The question to answer and to explain.")]
 App = Annotated[
     str | None,
-    typer.Option(metavar="MODULE:OBJECT", help="Explain this application, imported from this folder."),
+    typer.Option(
+        metavar="MODULE:OBJECT",
+        help="Explain this application, imported from this folder: of a framework, or a plain function.",
+    ),
 ]
 FrameworkOption = Annotated[
-    Framework | None,
-    typer.Option("--framework", help="What it is built with, where that cannot be told."),
+    str | None,
+    typer.Option(
+        "--framework",
+        metavar="NAME",
+        help="The integration that explains it, such as plain, where that cannot be told.",
+    ),
 ]
 InputKey = Annotated[
     str | None,

@@ -3,16 +3,20 @@
 from collections.abc import (
     AsyncIterator,
     Collection,
+    Generator,
     Iterable,
     Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol, TypeVar
 
+from ..probing.tracing import spans
 from ..probing.tracing.marks import TracedExplanation
+from ..probing.tracing.traced import heard, is_sent, own_root, unheard
 from ..sources import Source
+from .copies.copying import copied
 from .copies.patching import Patches
 from .options import Case
 from .recording.recorder import Captured
@@ -25,7 +29,8 @@ class Application(Protocol[Item]):
     """An application of the user's, as its framework's integration knows it.
 
     ``run``, ``arun``, ``stream`` and ``astream`` are called inside the participation of that run.
-    ``kept``: the sources of a replay; None for the baseline.
+    ``kept``: the sources of a replay; None for the baseline. What has a body here is what holds of an
+    application of no framework; an integration says what its own has beside that.
     """
 
     @property
@@ -58,23 +63,23 @@ class Application(Protocol[Item]):
 
     def stream(self, case: Case) -> Iterator[Any]:
         """The baseline in chunks."""
-        ...
+        yield self.run(case, None)
 
-    def astream(self, case: Case) -> AsyncIterator[Any]:
+    async def astream(self, case: Case) -> AsyncIterator[Any]:
         """The same through its async entry."""
-        ...
+        yield await self.arun(case, None)
 
-    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
+    def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
         """Inside, an explanation is made: what the framework traces there belongs to one run, or span."""
-        ...
+        return _as_one_span(trace)
 
     def is_traced(self) -> bool:
         """True iff what is traced may go somewhere, so that ``ask_tracers`` has to be called."""
-        ...
+        return is_sent()
 
     def ask_tracers(self) -> object:
         """Asks whether anybody would receive what is traced, so that ``explaining`` knows. Blocks."""
-        ...
+        return unheard()
 
     def tells_of_async(self, error: str) -> bool:
         """True for the errors, as text, of what has no sync entry."""
@@ -98,7 +103,7 @@ class Application(Protocol[Item]):
 
     def copied(self, given: Any) -> Any:
         """An input that one run may change without another's being changed."""
-        ...
+        return copied(given)
 
     def texts_in(self, given: Any) -> Iterable[str]:
         """All text of an input, which models may be sent in any case."""
@@ -108,30 +113,41 @@ class Application(Protocol[Item]):
         """An input as JSON-like data, for the record."""
         ...
 
-    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
+    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
         """What else a reader is to know about how a replay was answered, beside the baseline.
 
         Raises UnusableReply where that cannot count as an answer.
         """
-        ...
+        return ()
 
-    def shown(self, captured: Captured[Item]) -> Iterable[str]:
+    def shown(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
         """Ids of the sources that the model is known to be shown, whether recognised or not."""
-        ...
+        return ()
 
-    def notes(self, captured: Captured[Item]) -> Iterable[str]:
+    def notes(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
         """What else a reader is to know about where the sources come from."""
-        ...
+        return ()
 
     def why_nothing(self, retrievals: int) -> str:
         """What to say where so many retrievals were seen and no source."""
         ...
 
-    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+    def stopped(self, output: Any, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it
         """Returns why an output is none and what to do, such as of a run that waits for a human; else
         nothing. ``unreadable``: no answer could be read out of it."""
-        ...
+        return ""
 
     def versions(self) -> Mapping[str, str]:
         """Of the framework."""
-        ...
+        return {}
+
+
+@contextmanager
+def _as_one_span(trace: TracedExplanation) -> Generator[None, None, None]:
+    with ExitStack() as inside:
+        if not trace.asked:
+            inside.enter_context(heard(trace, unheard()))
+        if spans.in_use():
+            inside.enter_context(own_root(trace))
+        trace.is_open = True
+        yield

@@ -86,10 +86,10 @@ class Replays(Generic[Item]):
         )
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
-        taking_part = joined(self.application, run)
+        taking_part = inside_run(self.application, run)
         try:
             # One that is left behind is muted until it ends.
-            with muted(self.manner), looking, self.state.contexts.as_before(), taking_part:
+            with replays_muted(self.manner), looking, self.state.contexts.as_before(), taking_part:
                 yield run
         except UnusableReply as failed:
             if sources == EVERYTHING:
@@ -150,7 +150,7 @@ class Replays(Generic[Item]):
             # First, since it says more than that the model was not asked, or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
-        answer = answer_of(self.manner, output, run.watch)
+        answer = whole_answer(self.manner, output, run.watch)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         fault = fault_in(answer, run.watch, run.tools)
         if fault:
@@ -196,18 +196,18 @@ def participation_of(
 
 
 @contextmanager
-def joined(application: Application[Any], run: Participation) -> Generator[None, None, None]:
+def inside_run(application: Application[Any], run: Participation) -> Generator[None, None, None]:
     """Inside, what is called takes part in the run."""
     with participating(run), application.watching(run.watch):
         yield
 
 
-def muted(manner: Manner) -> AbstractContextManager[None]:
+def replays_muted(manner: Manner) -> AbstractContextManager[None]:
     """Inside, no replay is heard, unless its user wants to hear it."""
     return nullcontext() if manner.print_replays else muting()
 
 
-def answer_of(manner: Manner, output: Any, watch: Watch) -> Answer:
+def whole_answer(manner: Manner, output: Any, watch: Watch) -> Answer:
     """Returns the answer in an output, with the tokens that were spent on it. Raises InvalidInput where
     there is none to be read."""
     return with_spent(Answer.of(manner.answer_of(output)), watch)

@@ -154,12 +154,13 @@ def with_spent(answer: Answer, watch: Watch) -> Answer:
 class Participation:
     """A run: its gate, what models were sent in it, the copies of state it uses, its tools.
 
-    ``made``: texts that it made beside the replies of models, such as results of tools. ``bound``: how
-    far a replay may go. ``refused``: what was said to be wrong in the middle of it, where an agent may
-    have swallowed it. ``shared``: what all runs shared before the first one began, which this is.
-    ``outside``: is told of files and the environment; ``before_search``: each is called before a search.
-    ``trace``: what wants to know the id of this run, as it is the one that is explained.
-    ``muted``: what it prints is not shown. ``begun``: the threads that it began itself.
+    ``stubbed``: the tools that a stub stood in for. ``made``: texts that it made beside the replies of
+    models, such as results of tools. ``bound``: how far a replay may go. ``refused``: what was said to
+    be wrong in the middle of it, where an agent may have swallowed it. ``shared``: what all runs shared
+    before the first one began, which this is. ``outside``: is told of files and the environment;
+    ``before_search``: each is called before a search. ``trace``: what wants to know the id of this run,
+    as it is the one that is explained. ``muted``: what it prints is not shown. ``begun``: the threads
+    that it began itself.
     """
 
     gate: GoingOn
@@ -171,6 +172,7 @@ class Participation:
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
+    stubbed: set[str] = field(default_factory=set[str])
     made: list[str] = field(default_factory=list[str])
     bound: Bound | None = None
     refused: RagRuleError | None = None

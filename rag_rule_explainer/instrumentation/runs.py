@@ -22,7 +22,7 @@ from .options import Case, Manner
 from .recorded_baseline import RecordedBaseline
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Captured, OnNewQuery, Recording, Serving
-from .replays import Replays, answer_of, joined, muted, participation_of
+from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
 from .run_context import Participation, Watch, failed_reply, fault_in
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
@@ -155,7 +155,7 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            taking_part, marked = joined(self.application, self._first), marked_first(self.trace)
+            taking_part, marked = inside_run(self.application, self._first), marked_first(self.trace)
             with self._state.contexts.of_the_baseline(), taking_part, marked:
                 yield
             self._seconds = time.monotonic() - started
@@ -182,7 +182,7 @@ class ApplicationRun(Generic[Item]):
             raise self._no_answer(first.watch.fault)
         captured = self._sources_of(output)
         try:
-            answer = answer_of(self._manner, output, first.watch)
+            answer = whole_answer(self._manner, output, first.watch)
         except InvalidInput:
             self._check_not_stopped(output, unreadable=True)
             raise
@@ -212,7 +212,7 @@ class ApplicationRun(Generic[Item]):
             return self._recorded_sources()
         except NoSourcesCaptured:
             with suppress(InvalidInput):
-                answer_of(self._manner, output, self._first.watch)
+                whole_answer(self._manner, output, self._first.watch)
                 raise
             # It may have stopped before it retrieved anything.
             self._check_not_stopped(output, unreadable=True)
@@ -298,7 +298,7 @@ class ApplicationRun(Generic[Item]):
 
     def muting(self) -> AbstractContextManager[None]:
         """Inside, no replay is heard, unless its user wants to hear it."""
-        return muted(self._manner)
+        return replays_muted(self._manner)
 
 
 def _has_retrieved(gate: Recording[Any] | Serving[Any]) -> bool:

@@ -258,7 +258,7 @@ def test_that_a_logged_answer_is_given_no_more_is_the_first_thing_said(
         ("tower_app:no_such_chain", "has no 'no_such_chain'"),
         ("needy_app:chain", "imports 'nope', which is not installed"),
         ("broken_app:chain", "importing broken_app failed: ZeroDivisionError"),
-        ("tower_app:number", "is of type int; name a LangChain Runnable, a LlamaIndex engine"),
+        ("tower_app:number", "is of type int; name what is asked, built with a framework"),
         ("tower_engines:retriever", "this is a BM25Retriever, a retriever, which answers no questions"),
         ("tower_app:fails", "no route to the index"),
         ("tower_app:asks_by_key", "name the key of the question, such as --input-key question, or give"),

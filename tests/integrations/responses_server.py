@@ -26,6 +26,11 @@ Says = Callable[[str], tuple[str, str]]
 """Text and end of the reply to a prompt."""
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    """Connections that may wait; beyond the usual five, one waits for seconds or minutes."""
+
+
 @contextmanager
 def responses_server(says: Says) -> Generator[str]:
     """The base URL of a server that answers ``POST /v1/responses``, streamed where it is asked to."""
@@ -55,7 +60,7 @@ def responses_server(says: Says) -> Generator[str]:
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing is printed."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

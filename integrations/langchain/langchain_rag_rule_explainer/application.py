@@ -14,7 +14,6 @@ from typing_extensions import override
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.application import Application
-from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.engine import (
     BASELINE_TAG,
@@ -24,8 +23,7 @@ from rag_rule_explainer.instrumentation.engine import (
 )
 from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
 from rag_rule_explainer.instrumentation.options import Case
-from rag_rule_explainer.instrumentation.recording.recorder import Captured
-from rag_rule_explainer.instrumentation.run_context import Participation, participation
+from rag_rule_explainer.instrumentation.run_context import participation
 
 from .breakpoints import asked_a_human
 from .brought import as_documents
@@ -143,28 +141,12 @@ class LangChainApplication(Application[Found]):
         return documents_found(as_documents(documents))
 
     @override
-    def copied(self, given: Any) -> Any:
-        return copied(given)
-
-    @override
     def texts_in(self, given: Any) -> Iterable[str]:
         return texts_in(given)
 
     @override
     def plain(self, given: Any) -> Any:
         return plain(given)
-
-    @override
-    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
-        return ()
-
-    @override
-    def shown(self, captured: Captured[Found]) -> Iterable[str]:
-        return ()
-
-    @override
-    def notes(self, captured: Captured[Found]) -> Iterable[str]:
-        return ()
 
     @override
     def why_nothing(self, retrievals: int) -> str:

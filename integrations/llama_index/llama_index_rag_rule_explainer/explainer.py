@@ -1,39 +1,25 @@
 """RuleExplainer: explains an existing LlamaIndex application."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from typing_extensions import Unpack
+from typing_extensions import Unpack, override
 
-from rag_rule_explainer import (
-    Answer,
-    Assumptions,
-    Estimate,
-    Explainer,
-    Explanation,
-    InvalidInput,
-    Limiter,
-    Progress,
-    Settings,
-    SettingsFields,
-    Verification,
-)
+from rag_rule_explainer import Answer, Explainer, Limiter, Progress, Settings, SettingsFields
 from rag_rule_explainer.allowed import checked_flag, checked_function
 from rag_rule_explainer.instrumentation.bounds import FACTOR
-from rag_rule_explainer.instrumentation.call import Call, Kind
+from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.engine import WantedScope
 from rag_rule_explainer.instrumentation.options import (
     AnswerOf,
     Case,
     Manner,
     QuestionOf,
-    documents_in,
-    ids_in,
 )
 from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
 from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
-from rag_rule_explainer.instrumentation.run_context import participation, refused
+from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.showing import showing_settings
 from rag_rule_explainer.predicates import PredicateLike
@@ -46,7 +32,7 @@ from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 
 
-class RuleExplainer:
+class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     """Explains the answers of a LlamaIndex application, which it leaves as it is.
 
     ``application``: a query engine, a chat engine, an agent or another workflow, or a function of one
@@ -55,6 +41,9 @@ class RuleExplainer:
     parameters makes one of these, anew for every run: for engines that cannot be run twice or at once.
     ``retrievers``: only these instances (query engines, retrievers, stores) are recorded and served; all
     others retrieve as ever.
+
+    Its input is a question; for a chat engine also a dict of ``message`` and ``chat_history``; for a
+    workflow also a dict of the arguments of its ``run``. ``documents=`` may be nodes, too.
 
     ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
     output; by default str, query bundles, messages, responses, and dicts with the usual keys are
@@ -130,12 +119,10 @@ class RuleExplainer:
     ) -> None:
         checked_function("question_of", question_of, "a function from an input to its question")
         checked_flag("allow_length", allow_length)
-        self.application = application
-        self.question_of = question_of
         self.entry = entry_of(application)
         chosen = Settings.of(settings, fields, type(self).__init__)
         chosen = chosen.accepting(length=allow_length)
-        self._manner = Manner(
+        manner = Manner(
             answer_of,
             Manner.instances(retrievers),
             scope,
@@ -148,105 +135,14 @@ class RuleExplainer:
             replay_bound,
             print_replays,
         )
-        self._explainer = Explainer(
+        explainer = Explainer(
             predicate=predicate,
             omission_predicate=omission_predicate,
             settings=chosen,
             progress=progress,
             limiter=limiter,
         )
-
-    def explain(
-        self,
-        input: Any,  # noqa: A002 -- as the LangChain integration says
-        *,
-        documents: Sequence[DocumentLike] | None = None,
-        add_documents: Sequence[DocumentLike] = (),
-        pinned: Sequence[str] = (),
-        baseline: Any = None,
-    ) -> Explanation:
-        """The rules of the application's answer to ``input``, blocking; see ``Explainer.explain``.
-
-        ``input``: a question; for a chat engine also a dict of ``message`` and ``chat_history``; for a
-        workflow also a dict of the arguments of its ``run``. ``documents``: served instead of retrieving,
-        so that no retriever is called: nodes, documents, texts, or JSON objects as they were logged.
-        ``add_documents``: returned by every retrieval as well. ``pinned``: ids of sources that are always
-        retained and in no rule. ``baseline``: a logged answer (or output) to explain; if the application
-        now answers otherwise, that is the first of the explanation's warnings.
-
-        Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
-        retrieve, SourceLeak where the model was sent a node that was left out, StateShared, UnknownQuery,
-        and what ``Explainer.explain`` raises.
-        """
-        case = self._case(input, documents, add_documents, pinned, baseline)
-        return self._call(case).explained().explanation
-
-    async def aexplain(
-        self,
-        input: Any,  # noqa: A002 -- as the LangChain integration says
-        *,
-        documents: Sequence[DocumentLike] | None = None,
-        add_documents: Sequence[DocumentLike] = (),
-        pinned: Sequence[str] = (),
-        baseline: Any = None,
-    ) -> Explanation:
-        """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, documents, add_documents, pinned, baseline)
-        return (await self._call(case).aexplained()).explanation
-
-    def verify(
-        self,
-        antecedent: Iterable[str],
-        kind: Kind,
-        input: Any,  # noqa: A002 -- as the LangChain integration says
-        *,
-        documents: Sequence[DocumentLike] | None = None,
-        add_documents: Sequence[DocumentLike] = (),
-        pinned: Sequence[str] = (),
-        baseline: Any = None,
-    ) -> Verification:
-        """Whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of these ids
-        are retained" (or omitted); see ``Explainer.verify``.
-
-        The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
-        """
-        case = self._case(input, documents, add_documents, pinned, baseline)
-        return self._call(case).verified(antecedent, kind)
-
-    async def averify(
-        self,
-        antecedent: Iterable[str],
-        kind: Kind,
-        input: Any,  # noqa: A002 -- as the LangChain integration says
-        *,
-        documents: Sequence[DocumentLike] | None = None,
-        add_documents: Sequence[DocumentLike] = (),
-        pinned: Sequence[str] = (),
-        baseline: Any = None,
-    ) -> Verification:
-        """The same on the caller's loop, through the application's async entry."""
-        case = self._case(input, documents, add_documents, pinned, baseline)
-        return await self._call(case).averified(antecedent, kind)
-
-    def estimate(
-        self,
-        input: Any,  # noqa: A002 -- as the LangChain integration says
-        *,
-        documents: Sequence[DocumentLike] | None = None,
-        add_documents: Sequence[DocumentLike] = (),
-        pinned: Sequence[str] = (),
-        assuming: Assumptions | None = None,
-    ) -> Estimate:
-        """What explaining the answer to ``input`` would take at best, typically and at worst, before it
-        is paid.
-
-        Retrieves once, and stops where a model would first be shown what was retrieved; models that are
-        asked before that, such as to rewrite the question, are, and the estimate says what they spent.
-        ``assuming``: what nobody knows before: tokens of an answer, seconds of a replay, whose price.
-        Raises what ``explain`` raises before it replays anything.
-        """
-        case = self._case(input, documents, add_documents, pinned, None)
-        return self._call(case).estimate(assuming)
+        super().__init__(application, question_of, manner, explainer)
 
     @property
     def retrievers(self) -> tuple[object, ...]:
@@ -274,32 +170,7 @@ class RuleExplainer:
         except Exception:  # whatever a function of the user's raises
             return str(output)
 
-    def _case(
-        self,
-        given: Any,
-        documents: Sequence[DocumentLike] | None = None,
-        add_documents: Sequence[DocumentLike] = (),
-        pinned: Sequence[str] = (),
-        baseline: Any = None,
-    ) -> Case:
-        if participation() is not None:
-            raise refused(
-                InvalidInput(
-                    "a RuleExplainer was asked inside an application that is being explained; "
-                    "put the application it wraps (.application) in its place"
-                )
-            )
-        question = self.question_of(given)
-        return Case(
-            given,
-            question,
-            None,
-            None if documents is None else documents_in("documents", documents),
-            documents_in("add_documents", add_documents),
-            ids_in(pinned),
-            baseline,
-        )
-
+    @override
     def _call(self, case: Case) -> Call[Found]:
         run = ApplicationRun(LlamaIndexApplication(self.entry), case, self._manner)
         return Call(run, self._explainer, ProgressEvents())

@@ -12,13 +12,16 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias, cast
 from weakref import CallableProxyType, ProxyType
 
+from ..registered import frameworks
+
 _MOST = 500
 """Things that are looked at from a search on."""
 _MOST_INSIDE = 50
 """Of a container."""
-FRAMEWORKS = ("langchain", "langgraph", "llama_index", "workflows")
+FRAMEWORKS = tuple(frameworks())
 """Packages whose objects hold objects of the user; their own attributes are their own affair."""
-_OURS = ("rag_rule_explainer.", "langchain_rag_rule_explainer.", "llama_index_rag_rule_explainer.")
+_OURS = "rag_rule_explainer"
+"""How the names of this package and of its integrations end."""
 _INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
@@ -125,6 +128,10 @@ def _of_function(function: FunctionType) -> Iterator[Place]:
             yield name, function.__globals__[name], True
 
 
+def _is_named_as_ours(module: str) -> bool:
+    return module.partition(".")[0].endswith(_OURS)
+
+
 def is_ours(thing: object) -> bool:
     """Returns True iff a function, a class or the class of an object is of this package."""
     if isinstance(thing, FunctionType):
@@ -132,7 +139,7 @@ def is_ours(thing: object) -> bool:
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)
-    return f"{module}.".startswith(_OURS)
+    return _is_named_as_ours(module)
 
 
 @cache
@@ -140,7 +147,7 @@ def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not Python's, not installed, not ours."""
     if module == "__main__":
         return True
-    if f"{module}.".startswith(_OURS):
+    if _is_named_as_ours(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file:

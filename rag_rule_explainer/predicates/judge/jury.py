@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Awaitable, Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from ...allowed import checked_whole
@@ -21,11 +20,8 @@ MOST_OPINIONS = 1_000
 
 InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
 
-_ADAPTERS = {
-    "with_structured_output": "langchain_rag_rule_explainer",
-    "structured_predict": "llama_index_rag_rule_explainer",
-}
-"""What models of a framework can do, and the package that makes judges of them."""
+_ADAPTERS = "rag_rule_explainer.judges"
+"""The entry points of integrations that make judges of models, each by what such models can do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +175,10 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
 def _adapted(judge: Any) -> Any:
     if isinstance(judge, type):
         return None
-    for mark, package in _ADAPTERS.items():
-        if hasattr(judge, mark):
+    from importlib.metadata import entry_points  # here, because importing the package reads no folders
+
+    for adapter in entry_points(group=_ADAPTERS):
+        if hasattr(judge, adapter.name):
             # Late, and by name: whoever has such a model has its framework, and nobody else needs it.
-            return import_module(package).judge_of(judge)
+            return adapter.load()(judge)
     return judge

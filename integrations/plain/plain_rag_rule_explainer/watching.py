@@ -1,0 +1,100 @@
+"""What models are sent and reply during one run, from the official OpenAI client.
+
+While somebody explains, and never longer, the one method through which the client sends everything is
+replaced on its class; which run a request belongs to, the context says.
+"""
+
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import wraps
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
+from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch, current_watch
+
+from .wire import Streamed, asked_in, plain, reply_in
+
+_MODELS = ("/completions", "/responses")
+"""How the paths end at which a model is asked; others count tokens, embed or list."""
+
+
+def _asks_a_model(options: Any) -> bool:
+    path = urlsplit(str(options.url)).path.rstrip("/")
+    return options.method.lower() == "post" and path.endswith(_MODELS)
+
+
+def _begun(watch: ClientWatch, options: Any) -> object:
+    return watch.asked(asked_in({**(options.json_data or {}), **(options.extra_json or {})}))
+
+
+def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
+    """Takes in what the client returns, at once or as it is read."""
+    chunks = getattr(result, "_iterator", None)
+    if chunks is None:
+        told: Any = plain(result)
+        # A raw response that is still to be streamed is read by the application alone.
+        if isinstance(told, Mapping):
+            watch.replied(key, reply_in(cast("Mapping[str, Any]", told)))
+    else:
+        # There is no public place where a stream's chunks pass by, whoever reads them and how.
+        result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
+    return result
+
+
+def _read(watch: ClientWatch, key: object, chunks: Iterator[Any]) -> Iterator[Any]:
+    streamed = Streamed()
+    with watch.streaming(key, streamed.reply):
+        for chunk in chunks:
+            streamed.take(chunk)
+            yield chunk
+        streamed.is_left = False
+
+
+async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    streamed = Streamed()
+    with watch.streaming(key, streamed.reply):
+        async for chunk in chunks:
+            streamed.take(chunk)
+            yield chunk
+        streamed.is_left = False
+
+
+def _sending(_: str, request: Any) -> Any:
+    @wraps(request)
+    def sent(self: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
+        watch = current_watch()
+        if watch is None or not _asks_a_model(options):
+            return request(self, cast_to, options, *args, **kwargs)
+        key = _begun(watch, options)
+        with watch.failing():
+            result = request(self, cast_to, options, *args, **kwargs)
+        return _answered(watch, key, result)
+
+    return sent
+
+
+def _asending(_: str, request: Any) -> Any:
+    @wraps(request)
+    async def sent(self: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
+        watch = current_watch()
+        if watch is None or not _asks_a_model(options):
+            return await request(self, cast_to, options, *args, **kwargs)
+        key = _begun(watch, options)
+        with watch.failing():
+            result = await request(self, cast_to, options, *args, **kwargs)
+        return _answered(watch, key, result)
+
+    return sent
+
+
+_ADDED_ALONE = re.compile("(?!)")
+"""No method is replaced on subclasses: all of them send through the one of the client."""
+interception = Patches(
+    [
+        Interception("openai", "OpenAI", _ADDED_ALONE, _sending, added=("request",)),
+        Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _asending, added=("request",)),
+        *handing.INTERCEPTIONS,
+    ]
+)

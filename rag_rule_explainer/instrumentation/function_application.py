@@ -1,0 +1,192 @@
+"""An application that is a function of one input, whatever it is written with.
+
+An integration for a model's client derives its application from this one: it says what is replaced on the
+client while somebody explains, and how what that returns is read.
+"""
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio.to_thread
+from typing_extensions import override
+
+from ..errors import InvalidInput
+from ..sources import Source
+from .application import Application
+from .options import Case
+from .reading import plain, texts_in
+from .requests.client_watch import FAILED, ClientWatch, watched_by
+from .run_context import Participation, unusable
+from .searches.of_functions import Found, as_found, identify
+
+CONSTANT = "no model was asked: without sources, the application answers with a text of its own"
+
+
+class AsyncOnlyError(TypeError):
+    """The application has no sync entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionApplication(Application[Found]):
+    """See ``Application``.
+
+    ``function``: of one input, sync or async, which may stream what it answers; or of none, which makes
+    such a function anew for every run.
+
+    Raises InvalidInput for what is neither.
+    """
+
+    function: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        function: object = self.function
+        is_class = isinstance(function, type)
+        if callable(function) and (self._is_maker or (not is_class and _takes(function, None))):
+            return
+        what = f"the class {function.__name__}" if is_class else f"a {type(function).__name__}"
+        raise InvalidInput(
+            f"this is {what}, which cannot be asked; pass a function of one input, or a function of none "
+            "that makes one: lambda: App().answer"
+        )
+
+    @property
+    @override
+    def root(self) -> object:
+        return self.function
+
+    @property
+    @override
+    def making(self) -> str:
+        return "RuleExplainer(make_app), where make_app() returns a new function of one input"
+
+    @property
+    @override
+    def async_only(self) -> bool:
+        return not self._is_maker and _is_async(self.function)
+
+    @property
+    def _is_maker(self) -> bool:
+        return _takes(self.function)
+
+    @override
+    def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
+        function = self._made()
+        output = function(case.given)
+        if inspect.isawaitable(output) or hasattr(output, "__anext__"):
+            if inspect.iscoroutine(output):
+                output.close()
+            raise AsyncOnlyError(f"{function!r} is async")
+        return self._drained(output)
+
+    @override
+    async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
+        function = self._made()
+        if _is_async(function):
+            output = function(case.given)
+        else:
+            # A sync function is not to hold up the loop, nor is what it streams.
+            output = await anyio.to_thread.run_sync(lambda: self._drained(function(case.given)))
+        output = await output if inspect.isawaitable(output) else output
+        if isinstance(output, AsyncIterator):
+            return self.whole([each async for each in cast("AsyncIterator[Any]", output)])
+        return self._drained(output)
+
+    def whole(self, pieces: Sequence[Any]) -> Any:
+        """Returns what a stream of these pieces comes to: their text, or the last of them."""
+        if all(isinstance(each, str) for each in pieces):
+            return "".join(pieces)
+        return pieces[-1]
+
+    @override
+    def tells_of_async(self, error: str) -> bool:
+        return error.startswith(AsyncOnlyError.__name__)
+
+    @override
+    def watch(self, *, accepts: Collection[str]) -> ClientWatch:
+        return ClientWatch(accepts=accepts)
+
+    @override
+    def watching(self, watch: Any) -> AbstractContextManager[object]:
+        return watched_by(watch)
+
+    @override
+    def identify(self, batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
+        return identify(batches)
+
+    @override
+    def brought(self, documents: Sequence[Any]) -> list[Found]:
+        return as_found(documents)
+
+    @override
+    def texts_in(self, given: Any) -> Iterable[str]:
+        return texts_in(given, lambda each: each if isinstance(each, str) else None)
+
+    @override
+    def plain(self, given: Any) -> Any:
+        return plain(given, lambda each: each if isinstance(each, (str, int, float, bool)) else None)
+
+    @override
+    def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
+        if run.watch.failed and not first.watch.failed:
+            # Applications make up for a model that failed, such as by an apology.
+            raise unusable(FAILED, run.watch, passing=True)
+        if first.watch.requests and not run.watch.requests:
+            yield CONSTANT
+
+    @override
+    def why_nothing(self, retrievals: int) -> str:
+        if retrievals:
+            return (
+                "the gated searches found nothing for this input, so there is nothing to explain its "
+                "answer by; check the query and the index"
+            )
+        return (
+            "the application answered without a search that could be seen. Put each search into "
+            "gate(...), as a decorator or where it is called; what a model's server searches itself "
+            "(file search, web search) cannot be left out. If it is built with a framework, explain it "
+            "with that one's integration (--framework); or explain your own function of (question, "
+            "sources) with rag_rule_explainer.Explainer"
+        )
+
+    @override
+    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+        if not (unreadable and callable(output)):
+            return ""
+        return (
+            f"the application returned a {type(output).__name__} in place of an answer; pass what is to "
+            "be asked, or a function without parameters that makes it"
+        )
+
+    def _drained(self, output: Any) -> Any:
+        return self.whole(list(cast("Iterator[Any]", output))) if isinstance(output, Iterator) else output
+
+    def _made(self) -> Callable[..., Any]:
+        if not self._is_maker:
+            return self.function
+        made = self.function()
+        if not callable(made):
+            raise InvalidInput(
+                f"the function that makes the application made a {type(made).__name__}; let it return a "
+                "function of one input"
+            )
+        return made
+
+
+def _takes(function: Callable[..., Any], *arguments: object) -> bool:
+    try:
+        inspect.signature(function).bind(*arguments)
+    except (TypeError, ValueError):  # or some built-in one, which does not say
+        return False
+    return True
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    called = getattr(function, "__call__", None)  # noqa: B004 -- the method, not whether it exists
+    return any(
+        check(each)
+        for check in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+        for each in (function, called)
+    )

@@ -1,0 +1,174 @@
+"""What searches of plain functions find, whatever they are a part of, and the gate of such a search."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar, overload
+
+from ...allowed import checked_function
+from ...errors import InvalidInput
+from ...sources import Source
+from ..clients import Client
+from ..copies.copying import copied
+from .gates import gated_function
+from .identity import Retrieved, sources_of
+from .intercepted_call import asked_part
+from .items import Made, Part, Reading, TextOf, items_in
+from .users_documents import as_items
+
+Search = TypeVar("Search", bound=Callable[..., Any])
+ItemOf = Callable[[Source], Any]
+"""Makes an item, as the search returns it, of a document that the caller brings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One item: its text, and the very thing that the search returned. ``is_brought``: by the caller."""
+
+    text: Retrieved
+    given: Any = None
+    is_brought: bool = False
+
+
+def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
+    """Returns the source of each item of each retrieval."""
+    return sources_of([[found.text for found in batch] for batch in batches])
+
+
+def as_found(documents: Iterable[Any]) -> list[Found]:
+    """Returns the caller's documents as items. Raises InvalidInput for anything else than texts,
+    ``Source``s and JSON objects, for none, and for the same one twice."""
+    given: Any = documents if hasattr(documents, "__getitem__") else list(documents)
+    items = as_items(given, _lifted, identify, "dict with a text")
+    return [replace(item, given=each, is_brought=True) for item, each in zip(items, given, strict=True)]
+
+
+def _lifted(told: object) -> Found | None:
+    return Found(told) if isinstance(told, Retrieved) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """What a function of the user's returns: texts, dicts, objects with a text, a client's response.
+
+    ``reading``: how that is read; ``item_of``: makes an item of it of a document that is brought.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    item_of: ItemOf | None = None
+
+    def found(self, result: Any) -> list[Found]:
+        """Returns the items of a result. Raises InvalidInput, naming what to pass, where they cannot be
+        read."""
+        parts = self.reading.parts(result)
+        if parts is not None:
+            return [Found(text, part) for text, part in parts]
+        whole = not isinstance(result, (list, tuple))
+        return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
+
+    def form(self, result: Any) -> object:
+        """Returns how a result came (its form), whatever was in it."""
+        return self.reading.form(result)
+
+    def of_another(self, form: object) -> object:
+        """Returns the form for a request that was never made, given that of another one."""
+        return self.reading.of_another(form)
+
+    def result(self, found: Sequence[Found], form: object = ()) -> Any:
+        """Returns the items as they came: a client's response, a list, or one string for all."""
+        as_text = form == "" or any(isinstance(each.given, str) for each in found if not each.is_brought)
+        return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
+
+    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
+        """Returns False: what came with a score has it still."""
+        return False
+
+    def _given(self, found: Found, *, as_text: bool) -> Any:
+        if isinstance(found.given, Part):
+            return found.given
+        if not found.is_brought:
+            return copied(found.given)
+        if self.item_of is not None:
+            return Made(self.item_of(identify([[found]])[0][0]))
+        if as_text:
+            return found.text.text
+        if isinstance(found.given, Source):
+            source = found.given
+            return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
+        # As the caller gave it, which is to be as the search returns it.
+        return copied(found.given)
+
+
+@overload
+def gate(
+    search: Search,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Search: ...
+@overload
+def gate(
+    search: None = None,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Callable[[Search], Search]: ...
+
+
+def gate(
+    search: Any = None,
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Any:
+    """The same search, visible to explanations: a function or a method, sync or async.
+
+    It is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class. Outside
+    of an explanation it is the search itself. A gate that is made inside a run belongs to that run
+    wherever it is then called.
+
+    The search may return strings, dicts, or objects with a text; ``text_of`` reads the text of an item of
+    any other kind, and ``item_of`` makes such an item of a ``Source`` (for ``documents=``). A function
+    that returns one string found one source. An item is named by its ``id``, else by what its metadata
+    names it.
+
+    It may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
+    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised
+    without it.
+
+    Raises InvalidInput for what is no search.
+    """
+    if search is None:
+        return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
+    if item_of is not None:
+        checked_function("item_of", item_of, "a function from a Source to an item")
+    if not callable(search) or isinstance(search, type):
+        told = search.__name__ if isinstance(search, type) else type(search).__name__
+        raise InvalidInput(
+            f"a {told} cannot be gated; pass the function or the method that searches, such as "
+            "gate(collection.query)"
+        )
+    shape = Anything(Reading(items_of, text_of), item_of)
+    is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
+    return _GatedMethod(search, shape) if is_of_class else gated_function(search, shape, asked_part)
+
+
+class _GatedMethod:
+    """This class is a search in the body of a class: of an object, it is the gated bound method, so that
+    the object is no part of what is searched for."""
+
+    def __init__(self, search: Callable[..., Any], shape: Anything) -> None:
+        update_wrapper(self, search)
+        self._search, self._shape = search, shape
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> Callable[..., Any]:
+        bound: Any = self._search.__get__(owner, kind)
+        return self if owner is None else gated_function(bound, self._shape, asked_part)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return gated_function(self._search, self._shape, asked_part)(*args, **kwargs)

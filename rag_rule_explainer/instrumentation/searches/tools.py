@@ -1,0 +1,53 @@
+"""``tool``: makes functions that a model calls known as such."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from ..copies.copying import copied
+from ..run_context import participation, using_tool
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_NOT_STUBBED = object()
+
+
+def tool(function: Function) -> Function:
+    """The same function, sync or async, as a tool of its name: a decorator.
+
+    Tools need none to be counted, as the client tells which ones a model calls. It is what lets
+    ``stub_tools=`` stand in for a tool that is not to run in replays, such as one that writes or sends.
+    Outside of an explanation the function is what it was.
+    """
+    name = function.__name__
+
+    def begun() -> Any:
+        run = participation()
+        if run is None:
+            return _NOT_STUBBED
+        run.use_tool(name)
+        if name not in run.stubs:
+            return _NOT_STUBBED
+        run.stubbed.add(name)
+        return copied(run.stubs[name])
+
+    def made(result: Any) -> Any:
+        run = participation()
+        if run is not None:
+            run.made.append(str(result))
+        return result
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        stub = begun()
+        with using_tool(name):
+            return made(function(*args, **kwargs) if stub is _NOT_STUBBED else stub)
+
+    @wraps(function)
+    async def acall(*args: Any, **kwargs: Any) -> Any:
+        stub = begun()
+        with using_tool(name):
+            return made(await function(*args, **kwargs) if stub is _NOT_STUBBED else stub)
+
+    is_async: Any = inspect.iscoroutinefunction(function)
+    return acall if is_async else call  # pyright: ignore[reportReturnType] -- of the same parameters
