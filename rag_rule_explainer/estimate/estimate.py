@@ -176,7 +176,8 @@ def _course(
     last = (
         once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes)
     )
-    again = min(MOST_AGAIN + MOST_REWOUND, 2 * probes.subsets) if last else 0
+    most = min(MOST_AGAIN, probes.subsets) + min(MOST_REWOUND, probes.subsets)
+    again = most if last else 0
     before += again if cap is None else min(again, max(0, cap - before))
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined

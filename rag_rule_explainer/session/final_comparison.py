@@ -116,10 +116,13 @@ class FinalComparison:
             key=lambda mask: mask.bit_count(),
         )
         full = self.sources.lattice.full
-        own = [mask for each in self.tracked_searches for mask in each.hanging() if mask in set(known)]
-        by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full)))
+        comparable, size = set(known), full.bit_count()
+        own = [mask for each in self.tracked_searches for mask in each.hanging() if mask in comparable]
+        # Of a middle size: state that few sources hide, and many as well.
+        others = sorted(known, key=lambda mask: abs(2 * mask.bit_count() - size))
+        by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full), others))
         chosen = dict.fromkeys(
-            mask for mask in (*_lacking_each(known, full), *by_turns, *known) if mask not in {None, full}
+            mask for mask in (*_lacking_each(known, full), *by_turns) if mask not in {None, full}
         )
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 

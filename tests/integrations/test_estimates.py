@@ -97,12 +97,12 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     before = len(rewriting.asked)
     explanation = explainer.explain("how come?")
     assert explanation.counts.replays == len(rewriting.asked) - before
-    # One was made again at the end. Where an application holds something else by then, up to eight are
-    # (as many as there are subsets here), and six more with what it held before.
-    assert estimate.worst.replays == explanation.counts.replays - 1 + 8 + 6
+    # One was made again at the end. Where an application holds something else by then, up to eight are,
+    # as many as there are subsets here, and as many with what it held before.
+    assert estimate.worst.replays == explanation.counts.replays - 1 + 8 + 8
     sent = sum(
         len("Human: how come?") + sum(len(text.page_content) for text in facts(shown))
-        for shown in [*model.asked, *["abd"] * 13]
+        for shown in [*model.asked, *["abd"] * 15]
     )
     assert abs(estimate.worst.input_tokens - sent) <= 0.2 * sent
     assert estimate.worst.output_tokens == estimate.worst.replays * len("why indeed?good news")

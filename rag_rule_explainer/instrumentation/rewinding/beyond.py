@@ -5,22 +5,30 @@ That it has changed since before the baseline is seen; whether it bears on a run
 tells that nothing is read there. So it leaves a doubt.
 """
 
+import builtins
+import csv
 import gc
 import io
 import os
+import socket
 import sqlite3
 import subprocess
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.managers import BaseProxy
+from pathlib import Path
 from typing import Any
 
 from ..shared_state.files import Left
+from ..shared_state.positions import state_of
 from ..shared_state.statements import Statements
 
 _DATABASES = frozenset(
     {"sqlite3", "aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"}
 )
 """Libraries, by their names, whose connections to SQLite may be anywhere in them."""
+_OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "asyncio", "concurrent"})
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
@@ -52,7 +60,8 @@ class Beyond:
             kinds = [each for each in found if isinstance(each, type)]
             self._asked += [(each, _subclasses, _subclasses(each)) for each in kinds]
         self._talks = any(isinstance(each, subprocess.Popen) for each in found)
-        self._written = self._rows_written()
+        self._rows = self._connections()
+        self._interpreter = _interpreter()
 
     def left(self) -> Left | None:
         """Returns what has changed; None where nothing is known to have."""
@@ -64,22 +73,29 @@ class Beyond:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
         if self._talks:
             yield Left("Popen", "the code talks to a process that was started before the run")
+        now = _interpreter()
+        for name, was in self._interpreter.items():
+            if now[name] != was:
+                yield Left(name, f"a run has changed what {name} sets for the whole process")
         for thing, ask, was in self._asked:
             if _safely(ask, thing) != was:
                 kind = getattr(thing, "__name__", type(thing).__name__)
                 yield Left(kind, f"a run has changed {kind}, which was there before it")
-        if self._rows_written() != self._written and not self._is_only_written():
+        if self._has_written() and not self._is_only_written():
             told = (
                 "a run wrote to a database by a connection that was open before, and the code reads one"
             )
             yield Left("sqlite3", told)
 
-    def _rows_written(self) -> int:
+    def _connections(self) -> dict[int, object]:
         if not self._has_databases:
-            return 0
-        return sum(
-            map(_rows, (each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)))
-        )
+            return {}
+        open_now = (each for each in gc.get_objects() if isinstance(each, sqlite3.Connection))
+        return {id(each): _state_of_rows(each) for each in open_now}
+
+    def _has_written(self) -> bool:
+        now = self._connections()
+        return any(now.get(each) != was for each, was in self._rows.items())
 
     def _is_only_written(self) -> bool:
         """Whether the code's own statements say that no table is both written and read."""
@@ -87,11 +103,23 @@ class Beyond:
         return bool(said.any) and not said.both and "" not in {*said.written, *said.read}
 
 
-def _rows(connection: sqlite3.Connection) -> int:
+def _state_of_rows(connection: sqlite3.Connection) -> object:
     try:
-        return connection.total_changes
+        return connection.total_changes, connection.isolation_level
     except sqlite3.Error:  # closed
-        return 0
+        return None
+
+
+def _interpreter() -> dict[str, object]:
+    """What the interpreter keeps for all code."""
+    return {
+        "os.chdir": Path.cwd(),
+        "socket.setdefaulttimeout": socket.getdefaulttimeout(),
+        "sys.setrecursionlimit": sys.getrecursionlimit(),
+        "warnings.simplefilter": tuple(map(str, warnings.filters[:5])),
+        "csv.register_dialect": tuple(csv.list_dialects()),
+        "builtins": frozenset(vars(builtins)),
+    }
 
 
 def _library_of(thing: object) -> str:
@@ -121,7 +149,13 @@ def _safely(ask: Callable[[Any], object], thing: object) -> object:
         return None
 
 
+def _of_threads(thing: object) -> str:
+    return state_of(thing) if _library_of(thing) in _OF_THREADS else ""
+
+
 _ASKED: tuple[tuple[Any, Callable[[Any], object]], ...] = (
+    (object, _of_threads),
+    (io.IOBase, lambda thing: thing.closed),
     ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), lambda thing: _safely(_of_a_file, thing)),
     (BaseProxy, lambda thing: _safely(_of_a_proxy, thing)),
 )

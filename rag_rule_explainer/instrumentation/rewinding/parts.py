@@ -6,7 +6,8 @@ the change. Everything is shallow; what is referred to has parts of its own.
 
 import io
 import random
-import threading
+import sys
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ SET: Any = set
 DEQUE: Any = deque
 TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
+
+OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", "__code__", "__doc__")
+"""What a run may set on a function, beside its attributes."""
 
 ABSENT = object()
 """Stands for what is not there."""
@@ -66,7 +70,9 @@ def parts_of(thing: object) -> Iterator[Part]:
             yield part
             break
     else:
-        if _is_buffer(thing):
+        if _is_of_numpy(thing):
+            yield _OF_NUMPY
+        elif _is_buffer(thing):
             yield _BUFFER
     if isinstance(thing, FunctionType):
         yield _DEFAULTS
@@ -96,12 +102,16 @@ def of_names(names: frozenset[str]) -> Part:
     return Part(read, write, is_named=True)
 
 
+def _is_of_python(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
 def _read_class(kind: type) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(kind).items()
         if not name.startswith("_abc_")
-        and (isinstance(value, _FUNCTIONS) or not (name.startswith("__") and name.endswith("__")))
+        and (isinstance(value, _FUNCTIONS) or name == "__doc__" or not _is_of_python(name))
         and not isinstance(value, MemberDescriptorType)
     }
 
@@ -247,11 +257,9 @@ def _write_stream(thing: Any, content: tuple[Any, int] | None) -> None:
         thing.seek(content[1])
 
 
-def _write_lock(lock: Any, is_locked: bool) -> None:
-    if is_locked:
-        lock.acquire(blocking=False)
-    elif lock.locked():
-        lock.release()
+def _write_array(thing: Any, content: bytes) -> None:
+    del thing[:]
+    thing.frombytes(content)
 
 
 _BY_TYPE: tuple[tuple[Any, Part], ...] = (
@@ -262,7 +270,7 @@ _BY_TYPE: tuple[tuple[Any, Part], ...] = (
     (CellType, Part(_read_cell, _write_cell)),
     (bytearray, Part(bytes, _write_bytes)),
     ((io.StringIO, io.BytesIO), Part(_read_stream, _write_stream)),
-    (type(threading.Lock()), Part(lambda lock: lock.locked(), _write_lock)),
+    (array, Part(lambda thing: thing.tobytes(), _write_array)),
     (random.Random, Part(lambda thing: thing.getstate(), lambda thing, content: thing.setstate(content))),
 )
 
@@ -275,6 +283,24 @@ def _is_buffer(thing: object) -> bool:
             return not view.readonly and view.contiguous and view.nbytes <= _LARGEST
     except (TypeError, ValueError, BufferError):
         return False
+
+
+def _is_of_numpy(thing: Any) -> bool:
+    numpy: Any = sys.modules.get("numpy")
+    return (
+        numpy is not None
+        and isinstance(thing, numpy.ndarray)
+        and not thing.dtype.hasobject
+        and thing.nbytes <= _LARGEST
+    )
+
+
+def _write_numpy(thing: Any, content: bytes) -> None:
+    numpy: Any = sys.modules["numpy"]
+    thing[...] = numpy.frombuffer(content, dtype=thing.dtype).reshape(thing.shape)
+
+
+_OF_NUMPY = Part(lambda thing: thing.tobytes(), _write_numpy)
 
 
 def _read_buffer(thing: Any) -> bytes:
@@ -293,7 +319,7 @@ _BUFFER = Part(_read_buffer, _write_buffer)
 
 
 def _read_defaults(function: FunctionType) -> dict[str, Any]:
-    return {"__defaults__": function.__defaults__, "__kwdefaults__": function.__kwdefaults__}
+    return {name: getattr(function, name) for name in OF_A_FUNCTION}
 
 
 def _write_defaults(function: Any, content: dict[str, Any]) -> None:

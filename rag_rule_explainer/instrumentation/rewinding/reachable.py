@@ -47,6 +47,8 @@ _NEVER = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
+_OF_THREADS = ("threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing")
+"""Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
 _COLLECTIONS: Any = (
     *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
     *(WeakSet, UserDict, UserList, ChainMap),
@@ -154,6 +156,8 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
+        if type(thing).__module__.split(".")[0] in _OF_THREADS:
+            return
         self._take_parts(node)
         if isinstance(thing, TUPLES):
             self._add_all((("", each) for each in islice(iter(thing), _MOST_INSIDE)), node)

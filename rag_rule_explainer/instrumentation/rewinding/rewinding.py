@@ -7,6 +7,7 @@ a subset of the sources is asked about once more with all that put back: the run
 import asyncio
 import concurrent.futures
 import dis
+import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
@@ -17,13 +18,13 @@ from types import CodeType, ModuleType
 from typing import Any, cast
 
 from ..copies.state import Same
-from ..shared_state.counting import is_for_others, reads, texts_in
+from ..shared_state.counting import is_for_others, is_in_texts, reads, texts_in
 from ..shared_state.files import Left
 from ..shared_state.holdings import names_in
 from ..shared_state.reaching import is_ours, is_users
 from .beyond import Beyond
 from .making import MadeAgain
-from .parts import ABSENT, DICT, LISTED, SET, is_plain
+from .parts import ABSENT, DICT, LISTED, OF_A_FUNCTION, SET, is_plain
 from .reachable import Node, Owner
 from .remembered import remember, remembered
 from .snapshot import Kept, Snapshot
@@ -37,8 +38,7 @@ _OF_ALL = frozenset(
 """Names with which code may read what it does not name."""
 _OF_PYTHON = frozenset(
     {
-        *("__class__", "__defaults__", "__kwdefaults__", "__pydantic_private__", "__pydantic_extra__"),
-        "__call__",
+        *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
     }
 )
 """Names between two underscores that a run may set."""
@@ -144,8 +144,8 @@ class Rewinding:
         finally:
             for change in changes:
                 self._made.note(change.kept, change.names, today[id(change.kept)], frozenset(sources))
-            for kept, content in now:
-                _write(kept, content)
+            for (kept, put), (_, content) in zip(writes, now, strict=True):
+                _write(kept, _with_what_was_added(kept, put, content))
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
@@ -183,8 +183,8 @@ class Rewinding:
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not _is_data(now)):
             # What is made once, such as a client or an index, is the same in every run.
             return False
-        if name.startswith("__") and name not in _OF_PYTHON:
-            return False
+        if name.startswith("__") and name.endswith("__"):
+            return name in _OF_PYTHON and (name != "__doc__" or self._is_read(name))
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
@@ -214,10 +214,19 @@ class Rewinding:
         by_text = (text for code in self._others for text in texts_in(code) if "setattr" in self._named)
         return frozenset((*(name for code in self._others for name in _set_in(code)), *by_text))
 
+    @cached_property
+    def _is_forgiving(self) -> bool:
+        """Whether something may catch an error of the application's own: then a limit decides what is
+        answered instead."""
+        return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
+            "Fallback" in type(each).__name__ for each in self._snapshot.things
+        )
+
     def _is_read(self, name: str) -> bool:
         if name not in self._read:
             self._read[name] = bool(_OF_ALL & self._named) or any(
-                reads(code, name, in_texts=True) for code in self._codes
+                reads(code, name, in_texts=True, as_limit=self._is_forgiving) or is_in_texts(code, name)
+                for code in self._codes
             )
         return self._read[name]
 
@@ -280,6 +289,19 @@ def _write(kept: Kept, content: Any) -> None:
         kept.part.write(kept.node.thing, content)
 
 
+def _with_what_was_added(kept: Kept, put: Any, now: Any) -> Any:
+    """What a part is to hold again, with what a collection has got meanwhile: it may be another
+    thread's."""
+    thing, came = kept.node.thing, kept.now()
+    if isinstance(thing, DICT) and isinstance(now, DICT):
+        return {**{key: value for key, value in came.items() if key not in put}, **now}
+    if isinstance(thing, SET):
+        return now | (came - put)
+    if isinstance(thing, (list, deque)) and came[: len(put)] == put:
+        return [*now, *came[len(put) :]]
+    return now
+
+
 def _renewed(cached: Any) -> Any:
     """A cache of the same function, with nothing in it."""
     return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)
@@ -308,10 +330,17 @@ def _is_data(value: Any) -> bool:
             waiting += list(each)
         elif isinstance(getattr(each, "__dict__", None), DICT):
             waiting += [*DICT.values(vars(each))]
-        elif callable(each):
-            continue
-        else:
+        elif not callable(each) and not _can_be_written_down(each):
             return False
+    return True
+
+
+def _can_be_written_down(thing: object) -> bool:
+    """Whether it is no lock, no socket, and nothing else that is of this process alone."""
+    try:
+        pickle.dumps(thing)
+    except Exception:  # whatever its class raises
+        return False
     return True
 
 

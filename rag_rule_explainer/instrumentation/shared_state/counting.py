@@ -23,6 +23,8 @@ _WRITING = frozenset(
 )
 _TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
+_MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
+"""What Python puts before a name that begins with two underscores."""
 _LONGEST_FLAG = 20
 """Characters; a longer text is no name of a mode."""
 
@@ -66,9 +68,13 @@ def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
 def is_named(holdings: Holdings, name: str) -> bool:
     """Returns True iff code that a run may call has this name in a text, as ``getattr(app, "mode")``, or
     ``"{app.mode}".format(app=app)``."""
+    return any(is_in_texts(code, name) for _, code in _running(holdings))
+
+
+def is_in_texts(code: CodeType, name: str) -> bool:
+    """Returns True iff a text in code has this name, as where code asks for it by its name."""
     named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
-    codes = [code for _, code in _running(holdings)]
-    return any(named.search(text) for code in codes for text in texts_in(code))
+    return any(named.search(text) for text in texts_in(code))
 
 
 def is_read_by_models(holdings: Holdings, name: str) -> bool:
@@ -155,19 +161,24 @@ def reads(
     in_texts: bool = False,
     decides: bool = True,
     as_attribute: bool = False,
+    as_limit: bool = False,
 ) -> bool:
     """Returns True iff code reads what has this name. ``in_texts``: also where it only puts it into a
-    text; ``decides``: also where it does anything else; ``as_attribute``: as an attribute alone."""
+    text; ``decides``: also where it does anything else; ``as_attribute``: as an attribute alone;
+    ``as_limit``: also where it only decides whether to fail."""
     plain = name.removeprefix("len(").removesuffix(")")
     if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars, *texts_in(code)}:
         return False
     read = _read_in(code.co_filename)
     if read is None:
         return decides
+    name = _MANGLED.sub("", name)
     first, last = code.co_firstlineno, _last_line(code)
     lines = [
         *((read.attributes if as_attribute else read.lines).get(name, ()) if decides else ()),
         *(read.in_texts.get(name, ()) if in_texts else ()),
+        *(read.limits.get(name, ()) if as_limit else ()),
+        *(read.matches if as_limit else ()),
     ]
     return any(first <= line <= last for line in lines)
 
@@ -209,6 +220,8 @@ class _Reading(ast.NodeVisitor):
         self.lines: dict[str, list[int]] = {}
         self.attributes: dict[str, list[int]] = {}
         self.in_texts: dict[str, list[int]] = {}
+        self.limits: dict[str, list[int]] = {}
+        self.matches: list[int] = []
         self._updated: list[str] = []
 
     def visit_Name(self, node: ast.Name) -> None:
@@ -261,8 +274,17 @@ class _Reading(ast.NodeVisitor):
             self._updated += (changed := _set_alone(node))
             self.visit(node.test)
             del self._updated[len(self._updated) - len(changed) :]
+        else:
+            lines, self.lines = self.lines, self.limits
+            self.visit(node.test)
+            self.lines = lines
         for each in (*node.body, *node.orelse):
             self.visit(each)
+
+    def visit_MatchClass(self, node: Any) -> None:
+        """Which attributes a pattern by places asks for is said elsewhere."""
+        self.matches.append(node.lineno)
+        self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         call: Any = node.value

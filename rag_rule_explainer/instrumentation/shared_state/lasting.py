@@ -24,6 +24,7 @@ _ASKING = frozenset(
     {
         *("exists", "is_file", "isfile", "is_dir", "isdir", "stat", "lexists", "access", "getsize"),
         *("getmtime", "utime", "lstat", "islink", "readlink", "ismount", "statvfs", "fstat"),
+        *("glob", "rglob", "iterdir", "listdir", "scandir"),
     }
 )
 """How code asks whether a file is there without opening it."""

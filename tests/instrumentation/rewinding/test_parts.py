@@ -2,13 +2,13 @@
 
 import io
 import random
-import threading
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy
 import pytest
 from pydantic import BaseModel, PrivateAttr
 
@@ -78,7 +78,9 @@ CHANGES: tuple[tuple[str, Callable[[], Any], Callable[[Any], Any]], ...] = (
     ("an array", lambda: array("i", [1, 2]), lambda thing: thing.__setitem__(0, 9)),
     ("bytes", lambda: bytearray(b"ab"), lambda thing: thing.extend(b"c")),
     ("a stream", lambda: io.StringIO("ab"), lambda thing: thing.write("cde")),
-    ("a lock", threading.Lock, lambda thing: thing.acquire()),
+    ("an array that grows", lambda: array("i", [1]), lambda thing: thing.append(2)),
+    ("numbers", lambda: numpy.zeros(3), lambda thing: thing.__setitem__(0, 9)),
+    ("times", lambda: numpy.zeros(3, dtype="timedelta64[s]"), lambda thing: thing.__setitem__(0, 9)),
     ("a generator of numbers", lambda: random.Random(1), lambda thing: thing.random()),
 )
 
