@@ -39,6 +39,7 @@ _MOST = 6000
 """Objects that are looked at."""
 _MOST_INSIDE = 5000
 """Entries of a collection that are looked at."""
+_MOST_LIBRARIES = 30
 _FROM_A_LIBRARY = 2
 """Steps from one object of a library to the next, at most."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
@@ -118,7 +119,7 @@ class Reachable:
 
     ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
     the user's. ``caches``: those of ``functools``.
-    ``modules``: the user's, each with the names that code uses.
+    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others.
     """
 
     def __init__(self, application: object) -> None:
@@ -126,6 +127,7 @@ class Reachable:
         self.functions: list[Node] = []
         self.caches: list[Any] = []
         self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
+        self.libraries: dict[str, ModuleType] = {}
         self._seen: set[int] = set()
         self._waiting = deque([Node(application)])
         while self._waiting and len(self.nodes) < _MOST:
@@ -210,6 +212,7 @@ class Reachable:
         else:
             held = function.__globals__
             self._add_all(((name, held[name]) for name in names & held.keys()), node)
+        self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
         package = str(function.__globals__.get("__package__") or "")
         for name in names:
             for each in (
@@ -218,6 +221,16 @@ class Reachable:
             ):
                 if isinstance(each, ModuleType) and is_users(each.__name__):
                     self._look_at_module(each, names, node)
+
+    def _take_libraries(self, named: Iterable[Any]) -> None:
+        """Takes the modules of other libraries that code names, or whose functions and objects it
+        names."""
+        for each in named:
+            module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
+            if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
+                continue
+            if not is_users(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
+                self.libraries.setdefault(module.__name__, module)
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
         _, known = self.modules.setdefault(module.__name__, (module, set()))
@@ -254,6 +267,11 @@ class Reachable:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
 
+def _module_of(thing: Any) -> str:
+    known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
+    return str(known.__module__)
+
+
 def is_of_library(thing: Any) -> bool:
     """Returns True iff an object is neither the user's nor a framework's."""
     return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_user(thing)
@@ -264,8 +282,7 @@ def _is_model(kind: Any) -> bool:
 
 
 def _owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    is_given = isinstance(value, _FUNCTION) and not isinstance(holder.thing, type)
-    if _is_model(type(value)) or (holder.owner is Owner.MODEL and not is_given):
+    if _is_model(type(value)) or holder.owner is Owner.MODEL:
         # What a model holds is its own, whoever wrote it.
         return Owner.MODEL, 0
     if isinstance(value, _COLLECTIONS) and not is_users(type(value).__module__):

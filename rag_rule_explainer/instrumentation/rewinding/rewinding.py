@@ -14,13 +14,14 @@ from collections.abc import Callable, Collection, Generator, Hashable, Iterable,
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, update_wrapper
-from types import CodeType, ModuleType
+from operator import attrgetter, itemgetter
+from types import CodeType, MethodType, ModuleType
 from typing import Any, cast
 
 from ..copies.state import Same
-from ..shared_state.counting import is_for_others, is_in_texts, reads, texts_in
+from ..shared_state.counting import is_for_others, is_in, is_in_texts, reads, texts_in
 from ..shared_state.files import Left
-from ..shared_state.holdings import names_in
+from ..shared_state.holdings import is_of_user, names_in
 from ..shared_state.reaching import is_ours, is_users
 from .beyond import Beyond
 from .making import MadeAgain
@@ -44,6 +45,9 @@ _OF_PYTHON = frozenset(
 """Names between two underscores that a run may set."""
 _COLLECTIONS = (dict, list, set, deque)
 _MOST_OF_DATA = 200
+_ASKING: Any = (attrgetter, itemgetter)
+_METHOD: Any = MethodType
+_LONGEST_TEMPLATE = 20_000
 _MOST_NAMED = 3
 
 
@@ -187,6 +191,8 @@ class Rewinding:
             return name in _OF_PYTHON and (name != "__doc__" or self._is_read(name))
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
+        if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
+            return True
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
             return not names or any(map(self._is_read, names))
@@ -215,6 +221,16 @@ class Rewinding:
         return frozenset((*(name for code in self._others for name in _set_in(code)), *by_text))
 
     @cached_property
+    def _held_texts(self) -> list[str]:
+        """The templates that the application holds, and the names that it asks things for by
+        functions."""
+        asking = [each for each in self._snapshot.things if isinstance(each, _ASKING)]
+        names = [str(name) for each in asking for name in each.__reduce__()[1]]
+        contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
+        held = [value for content in contents for value in content.values() if isinstance(value, str)]
+        return [*names, *(text for text in held if "{" in text and len(text) < _LONGEST_TEMPLATE)]
+
+    @cached_property
     def _is_forgiving(self) -> bool:
         """Whether something may catch an error of the application's own: then a limit decides what is
         answered instead."""
@@ -228,6 +244,7 @@ class Rewinding:
                 reads(code, name, in_texts=True, as_limit=self._is_forgiving) or is_in_texts(code, name)
                 for code in self._codes
             )
+            self._read[name] = self._read[name] or is_in(self._held_texts, name)
         return self._read[name]
 
     def _place(self, kept: Kept, name: str) -> str:
@@ -320,8 +337,10 @@ def _is_data(value: Any) -> bool:
         if is_plain(each) or id(each) in seen or isinstance(each, type):
             continue
         seen.add(id(each))
-        if is_users(type(each).__module__):
+        if is_of_user(each):
             return True
+        if isinstance(each, _METHOD):
+            waiting.append(each.__self__)
         if isinstance(each, (asyncio.Future, concurrent.futures.Future)):
             return True
         if isinstance(each, DICT):

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .parts import ABSENT, DICT, LISTED, SET, Part, is_plain, is_same, of_names
+from .parts import ABSENT, DICT, LISTED, SET, Part, is_plain, is_same, of_names, parts_of
 from .reachable import Node, Owner, Reachable
+
+_MOST_IN_A_LIBRARY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,21 @@ def _kept(reachable: Reachable) -> Iterator[Kept]:
     for module, names in reachable.modules.values():
         part = of_names(frozenset(names))
         yield Kept(Node(module), part, part.read(module))
+    for module in reachable.libraries.values():
+        plain = {name: value for name, value in vars(module).items() if is_plain(value)}
+        part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
+        yield Kept(node, part, plain, is_all=False)
+        for name, value in list(vars(module).items()):
+            if type(value) in {dict, list, set} and len(value) < _MOST_IN_A_LIBRARY:
+                yield from _of_collection(Node(value, name, node, Owner.LIBRARY))
+
+
+def _of_collection(node: Node) -> Iterator[Kept]:
+    for part in parts_of(node.thing):
+        content = part.read(node.thing)
+        own = _plain_of(content, part)
+        if own is not None:
+            yield Kept(node, part, own, len(own) == len(content))
 
 
 def _plain_of(content: Any, part: Part) -> Any:

@@ -8,11 +8,11 @@ only what the code reads otherwise is told.
 import ast
 import linecache
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from .code import kept_by_defaults, users_functions
 from .holdings import Held, Holdings, changed, is_users, names_in
@@ -73,8 +73,13 @@ def is_named(holdings: Holdings, name: str) -> bool:
 
 def is_in_texts(code: CodeType, name: str) -> bool:
     """Returns True iff a text in code has this name, as where code asks for it by its name."""
+    return is_in(texts_in(code), name)
+
+
+def is_in(texts: Iterable[str], name: str) -> bool:
+    """Returns True iff one of these texts has this name, alone or as a template has it."""
     named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
-    return any(named.search(text) for text in texts_in(code))
+    return any(named.search(text) for text in texts)
 
 
 def is_read_by_models(holdings: Holdings, name: str) -> bool:
@@ -190,6 +195,9 @@ def texts_in(code: CodeType) -> Iterator[str]:
             yield each
         elif isinstance(each, CodeType):
             yield from texts_in(each)
+        elif isinstance(each, tuple):
+            # Such as the names that a pattern asks for.
+            yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
 
 
 def _last_line(code: CodeType) -> int:
