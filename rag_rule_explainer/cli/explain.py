@@ -243,7 +243,7 @@ def _check_named(predicates: Predicates, sources: SourceSet) -> None:
     """Raises InvalidInput for a condition on a source that there is none of."""
     for name in (name for each in predicates for name in sources_named_in(each)):
         if name not in sources.ids:
-            raise InvalidInput(f"the condition names {no_source(name, sources.ids)}")
+            raise InvalidInput(f"the condition names {no_source([name], sources.ids)}")
 
 
 def _pinned(request: SearchRequest, incident: Incident | None) -> tuple[str, ...]:

@@ -24,9 +24,7 @@ from ..shared_state.files import Left
 from ..shared_state.positions import state_of
 from ..shared_state.statements import Statements
 
-_DATABASES = frozenset(
-    {"sqlite3", "aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"}
-)
+_DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """Libraries, by their names, whose connections to SQLite may be anywhere in them."""
 _OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "asyncio", "concurrent"})
 _OF_THE_SYSTEM = frozenset(
@@ -48,8 +46,7 @@ class Beyond:
     def __init__(self, things: Iterable[object], named: frozenset[str], texts: Iterable[str]) -> None:
         self._named = named
         self._texts = tuple(texts)
-        found = list(things)
-        self._has_databases = any(_library_of(each) in _DATABASES for each in found)
+        found = self._things = list(things)
         self._asked = [
             (thing, ask, ask(thing))
             for thing in found
@@ -60,7 +57,7 @@ class Beyond:
             kinds = [each for each in found if isinstance(each, type)]
             self._asked += [(each, _subclasses, _subclasses(each)) for each in kinds]
         self._talks = any(isinstance(each, subprocess.Popen) for each in found)
-        self._rows = self._connections()
+        self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
         self._interpreter = _interpreter()
 
     def left(self) -> Left | None:
@@ -87,15 +84,15 @@ class Beyond:
             )
             yield Left("sqlite3", told)
 
-    def _connections(self) -> dict[int, object]:
-        if not self._has_databases:
-            return {}
-        open_now = (each for each in gc.get_objects() if isinstance(each, sqlite3.Connection))
-        return {id(each): _state_of_rows(each) for each in open_now}
+    def _connections(self) -> list[sqlite3.Connection]:
+        """Those that are reachable; all that are open, where a library may hold some of them anywhere."""
+        own = [each for each in self._things if isinstance(each, sqlite3.Connection)]
+        if not any(_library_of(each) in _DATABASES for each in self._things):
+            return own
+        return [each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)]
 
     def _has_written(self) -> bool:
-        now = self._connections()
-        return any(now.get(each) != was for each, was in self._rows.items())
+        return any(_state_of_rows(each) != was for each, was in self._rows)
 
     def _is_only_written(self) -> bool:
         """Whether the code's own statements say that no table is both written and read."""

@@ -172,7 +172,8 @@ def reads(
     text; ``decides``: also where it does anything else; ``as_attribute``: as an attribute alone;
     ``as_limit``: also where it only decides whether to fail."""
     plain = name.removeprefix("len(").removesuffix(")")
-    if plain not in {*names_in(code), *code.co_freevars, *code.co_cellvars, *texts_in(code)}:
+    known = {*names_in(code), *code.co_freevars, *code.co_cellvars, *texts_in(code), *_matched_in(code)}
+    if plain not in known:
         return False
     read = _read_in(code.co_filename)
     if read is None:
@@ -195,8 +196,12 @@ def texts_in(code: CodeType) -> Iterator[str]:
             yield each
         elif isinstance(each, CodeType):
             yield from texts_in(each)
-        elif isinstance(each, tuple):
-            # Such as the names that a pattern asks for.
+
+
+def _matched_in(code: CodeType) -> Iterator[str]:
+    """The names that patterns ask for, among others."""
+    for each in code.co_consts:
+        if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
 
 
@@ -283,15 +288,19 @@ class _Reading(ast.NodeVisitor):
             self.visit(node.test)
             del self._updated[len(self._updated) - len(changed) :]
         else:
-            lines, self.lines = self.lines, self.limits
+            lines, attributes = self.lines, self.attributes
+            self.lines, self.attributes = self.limits, {}
             self.visit(node.test)
-            self.lines = lines
+            self.lines, self.attributes = lines, attributes
         for each in (*node.body, *node.orelse):
             self.visit(each)
 
     def visit_MatchClass(self, node: Any) -> None:
         """Which attributes a pattern by places asks for is said elsewhere."""
-        self.matches.append(node.lineno)
+        if node.patterns:
+            self.matches.append(node.lineno)
+        for name in node.kwd_attrs:
+            self.lines.setdefault(name, []).append(node.lineno)
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:

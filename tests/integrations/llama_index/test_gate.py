@@ -48,8 +48,8 @@ def test_a_replay_is_given_what_has_the_form_of_the_real_result(
     assert explanation.complete
     assert len(explanation.retention_rules) == 1
     assert {type(each) for each in given if each} <= {type(result), list}
-    # A probe, and the last comparison.
-    assert [each for each in given if not each] == [empty, empty]
+    # A probe, the last comparison, and one where the list is as it was before the baseline.
+    assert [each for each in given if not each] == [empty, empty, empty]
 
 
 def test_a_tool_that_returns_one_text_found_one_source() -> None:
