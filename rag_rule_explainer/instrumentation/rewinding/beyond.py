@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.managers import BaseProxy
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..shared_state.files import Left
@@ -26,6 +27,7 @@ from ..shared_state.statements import Statements
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """Libraries, by their names, whose connections to SQLite may be anywhere in them."""
+_MOST_IN_LIBRARIES = 3000
 _OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "asyncio", "concurrent"})
 _OF_THE_SYSTEM = frozenset(
     {
@@ -85,11 +87,23 @@ class Beyond:
             yield Left("sqlite3", told)
 
     def _connections(self) -> list[sqlite3.Connection]:
-        """Those that are reachable; all that are open, where a library may hold some of them anywhere."""
-        own = [each for each in self._things if isinstance(each, sqlite3.Connection)]
-        if not any(_library_of(each) in _DATABASES for each in self._things):
-            return own
-        return [each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)]
+        """Those that are reachable, also through what a library holds anywhere in its objects."""
+        waiting: list[Any] = [
+            each
+            for each in self._things
+            if isinstance(each, sqlite3.Connection) or _library_of(each) in _DATABASES
+        ]
+        seen, found = set[int](), list[sqlite3.Connection]()
+        while waiting and len(seen) < _MOST_IN_LIBRARIES:
+            thing = waiting.pop(0)
+            if id(thing) in seen or isinstance(thing, (ModuleType, type, FunctionType)):
+                continue
+            seen.add(id(thing))
+            if isinstance(thing, sqlite3.Connection):
+                found.append(thing)
+            else:
+                waiting += gc.get_referents(thing)
+        return found
 
     def _has_written(self) -> bool:
         return any(_state_of_rows(each) != was for each, was in self._rows)
