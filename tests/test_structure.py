@@ -62,7 +62,7 @@ OPEN_FILES = {
     "llama_index_rag_rule_explainer/attaching.py": 382,
     "llama_index_rag_rule_explainer/handler.py": 365,
     "llama_index_rag_rule_explainer/watching.py": 383,
-    "rag_rule_explainer/instrumentation/fidelity.py": 436,
+    "rag_rule_explainer/instrumentation/fidelity.py": 431,
     "rag_rule_explainer/instrumentation/recording/recorder.py": 453,
     "rag_rule_explainer/instrumentation/requests/leftovers.py": 314,
     "rag_rule_explainer/instrumentation/rewinding/parts.py": 331,

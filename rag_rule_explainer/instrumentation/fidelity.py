@@ -215,11 +215,6 @@ class Fidelity:
         elif self._found:
             self.rewinding.remember([each.place for each in self._found])
 
-    def miss(self, error: str) -> None:
-        """Takes how a replay failed that was to show whether claims rest on what the baseline left."""
-        if self.rewinding is not None:
-            self.doubt = self.doubt or self._refusals.depends(self.rewinding.told, error)
-
     @property
     def departs(self) -> bool:
         """True iff a replay went a way that the baseline did not go, as another run may have caused."""

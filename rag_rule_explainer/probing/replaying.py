@@ -108,10 +108,6 @@ class ReplayFidelity(Protocol):
         differs from an earlier one on the same sources leaves a doubt."""
         ...
 
-    def miss(self, error: str) -> None:
-        """Takes how a replay failed that was to be made while rewound, which leaves a doubt."""
-        ...
-
     def remember(self) -> None:
         """Notes for later explanations of the same application what tells against its replays, if
         anything does: they would find what these have left."""

@@ -25,7 +25,7 @@ from ..verdicts import Verdict
 
 MOST_AGAIN = 8
 """Replays that are made again at the end, at most, where an application holds something else by then."""
-MOST_REWOUND = 16
+MOST_REWOUND = 7
 """Replays that are made with what the application held before the baseline, at most, for the same
 reason."""
 

@@ -98,11 +98,11 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     explanation = explainer.explain("how come?")
     assert explanation.counts.replays == len(rewriting.asked) - before
     # One was made again at the end. Where an application holds something else by then, up to eight are,
-    # as many as there are subsets here, and as many with what it held before.
-    assert estimate.worst.replays == explanation.counts.replays - 1 + 8 + 8
+    # as many as there are subsets here, and seven with what it held before.
+    assert estimate.worst.replays == explanation.counts.replays - 1 + 8 + 7
     sent = sum(
         len("Human: how come?") + sum(len(text.page_content) for text in facts(shown))
-        for shown in [*model.asked, *["abd"] * 15]
+        for shown in [*model.asked, *["abd"] * 14]
     )
     assert abs(estimate.worst.input_tokens - sent) <= 0.2 * sent
     assert estimate.worst.output_tokens == estimate.worst.replays * len("why indeed?good news")

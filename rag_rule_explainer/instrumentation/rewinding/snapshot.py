@@ -82,7 +82,7 @@ def _kept(reachable: Reachable) -> Iterator[Kept]:
         part = of_names(frozenset(names))
         yield Kept(Node(module), part, part.read(module))
     for module in reachable.libraries.values():
-        plain = {name: value for name, value in vars(module).items() if is_plain(value)}
+        plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
         yield Kept(node, part, plain, is_all=False)
         for name, value in list(vars(module).items()):

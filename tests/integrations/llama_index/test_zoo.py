@@ -30,7 +30,7 @@ from llama_index_rag_rule_explainer.application import GATED, SYNTHESIZED
 from llama_index_rag_rule_explainer.interception import interception
 from workflows.runtime.types import plugin
 
-from rag_rule_explainer import Explanation
+from rag_rule_explainer import Explanation, errors
 from tests.integrations.classes import changed, entries
 from tests.integrations.known import kept_delivered_and_seen, omission, retention
 from tests.integrations.llama_index.zoo.chats import PAST
@@ -88,7 +88,11 @@ def streamed(shape: Shape, built: Built, *, is_async: bool) -> Outcome:
         response = asyncio.run(aread(engine, built.given)) if is_async else read(engine, built.given)
     except Exception as error:
         return error
-    return Explanation.model_validate(response.metadata["rag_rules"])
+    told = response.metadata["rag_rules"]
+    if "error" in told:
+        # The answer came all the same.
+        return getattr(errors, told["error"])(told["message"])
+    return Explanation.model_validate(told)
 
 
 def said(given: Any) -> dict[str, Any]:
