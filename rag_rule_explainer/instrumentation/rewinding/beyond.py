@@ -14,7 +14,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.managers import BaseProxy
 from pathlib import Path
@@ -127,7 +126,6 @@ def _interpreter() -> dict[str, object]:
         "os.chdir": Path.cwd(),
         "socket.setdefaulttimeout": socket.getdefaulttimeout(),
         "sys.setrecursionlimit": sys.getrecursionlimit(),
-        "warnings.simplefilter": tuple(map(str, warnings.filters[:5])),
         "csv.register_dialect": tuple(csv.list_dialects()),
         "builtins": frozenset(vars(builtins)),
     }
