@@ -14,6 +14,7 @@
         ├── ReplayMissedGate            it was answered without the sources it was given
         ├── SourceLeak                  a source that was left out reached the model all the same
         ├── StateShared                 the application keeps state that carries over from run to run
+        ├── SourcesReordered            the application shows sources in an order of its own
         ├── UnseenSourcesNeeded         sources that no model saw steer what it is shown, or the answer
         └── UnknownQuery                it asked a query that the baseline never asked
 
@@ -154,6 +155,27 @@ class StateShared(UntrueReplay):
 
     def __reduce__(self) -> tuple[type["StateShared"], tuple[str, str]]:
         return type(self), (self.seen, self.ways_out)
+
+
+class SourcesReordered(UntrueReplay):
+    """A replay was to show its sources in one order, and its model was shown them in another: no rule
+    about orders could be trusted. Rules about which sources are retained are not affected.
+
+    ``wanted``, ``shown``: the ids in either order.
+    """
+
+    def __init__(self, wanted: tuple[str, ...], shown: tuple[str, ...], where: str) -> None:
+        self.wanted, self.shown, self.where = wanted, shown, where
+        asked, came = (shortened(", ".join(each), 200) for each in (wanted, shown))
+        super().__init__(
+            f"the application orders sources itself: {where} {came}, where the order was to be {asked}. "
+            "Take out what sorts or reorders documents between the search and the prompt, or wrap the "
+            "function that does it in gate(...), so that what it returns is what is put in order; where "
+            "several searches bring the sources, wrap the function that makes them all"
+        )
+
+    def __reduce__(self) -> tuple[type["SourcesReordered"], tuple[tuple[str, ...], tuple[str, ...], str]]:
+        return type(self), (self.wanted, self.shown, self.where)
 
 
 class UnseenSourcesNeeded(UntrueReplay):

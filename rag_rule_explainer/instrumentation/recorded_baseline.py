@@ -11,7 +11,7 @@ from ..verdicts import Answer, logged_answer
 from .bounds import seconds_for
 from .copies.copying import described
 from .doubts import REORDERED
-from .recording.recorder import ASKED_ANEW, SEVERAL_RESULTS
+from .recording.remarks import ASKED_ANEW, SEVERAL_RESULTS
 from .replays import Replays
 from .requests.marks import texts_of
 

@@ -101,9 +101,10 @@ class Replays(Generic[Item]):
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
         """What stands for these sources, where runs on the same ones may find what each other left."""
-        return (
-            EVERYTHING if len(kept) == len(self.exposure.units) else tuple(source.id for source in kept)
-        )
+        ids = tuple(source.id for source in kept)
+        # All of them in another order is another input than the baseline's.
+        is_baselines = len(kept) == len(self.exposure.units) and not self.captured.other_order(ids)
+        return EVERYTHING if is_baselines else ids
 
     def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
         if self.manner.replay_bound is None:
@@ -146,7 +147,8 @@ class Replays(Generic[Item]):
             raise unusable(stopped, run.watch, passing=False)
         if run.watch.fault and serving.refused is None:
             raise failed_reply(run.watch.fault, run.watch)
-        if len(kept) == len(self.exposure.units) and serving.refused is None:
+        sources = self._choice(kept)
+        if sources == EVERYTHING and serving.refused is None:
             # First, since it says more than that the model was not asked, or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
@@ -156,7 +158,6 @@ class Replays(Generic[Item]):
         if fault:
             raise unusable(fault, run.watch, passing=True)
         self.fidelity.check(run, answer, kept)
-        sources = self._choice(kept)
         if sources != EVERYTHING:
             self.fidelity.repeat(run, kept)
         self.fidelity.compare_answer(run, answer, kept, sources)

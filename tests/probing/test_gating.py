@@ -51,7 +51,7 @@ def test_where_the_baseline_had_several_results_each_turn_is_served_what_it_had(
     recording.record(("instance 2", "class"), ["b", "c"], None)
     recording.record(("instance 3", "other"), ["c"], None)
     captured = recording.captured()
-    serving = captured.replaying(sources(["b", "a"]))
+    serving = captured.replaying(sources(["a", "b"]))
     assert not captured.several
     assert serving.serve(("instance 7", "class")) == ["a"]
     assert serving.serve(("instance 3", "other")) == []

@@ -1,10 +1,11 @@
 """Kept = delivered = seen: what a baseline showed its model, and whether each replay keeps to it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
-from ...errors import ReplayMissedGate, UnseenSourcesNeeded
+from ...errors import ReplayMissedGate, SourcesReordered, UnseenSourcesNeeded
 from ...printable import plain_id
 from ...probing.replaying import Scope, UnusableReply
 from ...sources import Source
@@ -40,7 +41,8 @@ class ExposureChecks:
     ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
     is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown. ``unrecognised``:
     ids of those that the model is known to be shown, in a form in which they are not recognised.
-    ``making``: how a function that makes the application anew is passed, in words.
+    ``making``: how a function that makes the application anew is passed, in words. ``requests``: what
+    models were sent.
     """
 
     scope: Scope
@@ -51,6 +53,7 @@ class ExposureChecks:
     on_no_retrieval: OnNoRetrieval = "error"
     unrecognised: frozenset[str] = frozenset()
     making: str = ""
+    requests: tuple[Request, ...] = ()
 
     @classmethod
     def of(
@@ -74,6 +77,7 @@ class ExposureChecks:
         if not seen:
             actual = scope if scope == "given" else "retrieved"
             return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
+        told = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests)
         known = sight.glued_in(requests).union(shown)
         unrecognised = (sight.recognisable - seen).intersection(known)
         unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
@@ -85,10 +89,10 @@ class ExposureChecks:
                 f"{counts}: the rules are about those it saw; the others are served in no replay "
                 '(scope="retrieved" takes them in)'
             )
-            return cls(scope, units, held_out, (note,), sight, on_no_retrieval, unrecognised)
+            return told(scope, units, held_out, (note,), sight, unrecognised=unrecognised)
         promoted = (f"{counts}: leaving one out may promote another that it did not see",)
         notes = promoted if unseen else ()
-        return cls(scope, tuple(sources), (), notes, sight, on_no_retrieval, unrecognised)
+        return told(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
 
     def checked(
         self,
@@ -100,7 +104,8 @@ class ExposureChecks:
         """The answer with what it was given on it.
 
         Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
-        that was left out, UnusableReply where a kept source was not delivered, or no model was asked that
+        that was left out, SourcesReordered where sources came in another order than they were to, if
+        that is not the recorded one, UnusableReply where a kept source was not delivered, or no model was asked that
         could have seen it.
         """
         if serving.refused is not None:
@@ -118,14 +123,9 @@ class ExposureChecks:
                 raise ReplayMissedGate(MISSED + self._anew())
             remarks.add(NOT_RETRIEVED)
         else:
-            missing = [identity for identity in ids if identity not in serving.delivered]
-            if missing and self.held_out and len(ids) == len(self.units):
-                raise self.unseen_needed(serving.that_found)
-            if missing:
-                named = ", ".join(map(plain_id, missing))
-                raise UnusableReply(
-                    f"{named} not delivered: the replay did not retrieve it", answer.usage, answer.models
-                )
+            self._check_delivered(answer, ids, serving)
+            if serving.order:
+                remarks.update(self._check_order(serving, requests, seen))
         unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
         if unseen and not requests and self.scope == "seen":
             raise UnusableReply(NOT_ASKED, answer.usage, answer.models)
@@ -138,6 +138,28 @@ class ExposureChecks:
             delivered=tuple(identity for identity in ids if identity in serving.delivered),
             seen=tuple(identity for identity in ids if identity in seen) if requests else None,
         )
+
+    def _check_delivered(self, answer: Answer, ids: Sequence[str], serving: Serving[object]) -> None:
+        missing = [identity for identity in ids if identity not in serving.delivered]
+        if missing and self.held_out and len(ids) == len(self.units):
+            raise self.unseen_needed(serving.that_found)
+        if missing:
+            named = ", ".join(map(plain_id, missing))
+            raise UnusableReply(
+                f"{named} not delivered: the replay did not retrieve it", answer.usage, answer.models
+            )
+
+    def _check_order(
+        self, serving: Serving[object], requests: Sequence[Request], seen: frozenset[str]
+    ) -> Iterator[str]:
+        """Raises SourcesReordered; yields what is to be known of sources whose order was not seen."""
+        if tuple(serving.handed) != serving.order:
+            raise SourcesReordered(serving.order, tuple(serving.handed), "its searches returned")
+        _check_shown(self.sight.orders_in(self.requests), [each.id for each in self.units])
+        _check_shown(self.sight.orders_in(requests), serving.order)
+        unknown = [identity for identity in serving.order if identity not in self.sight.recognisable]
+        if seen and unknown:
+            yield f"{', '.join(map(plain_id, unknown))}: the order in which the model saw it is not known"
 
     def _leaked_in(
         self, requests: Sequence[Request], ids: Sequence[str], seen: frozenset[str]
@@ -163,3 +185,12 @@ class ExposureChecks:
             ". If the application keeps what another run found, pass a function that makes it anew for "
             f"every run{self.making and f': {self.making}'}"
         )
+
+
+def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
+    """Raises SourcesReordered where sources are shown in another order than this one."""
+    for shown in orders:
+        came = tuple(identity for identity in shown if identity in wanted)
+        meant = tuple(identity for identity in wanted if identity in came)
+        if came != meant:
+            raise SourcesReordered(meant, came, "its model was shown")

@@ -18,6 +18,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from ...errors import RagRuleError, UnknownQuery
 from ...printable import shortened
 from ...sources import Source
+from .remarks import FILTERED, NEW_RETRIEVAL, NO_TURN
 
 Item = TypeVar("Item")
 """One retrieved document, as the integration hands it back."""
@@ -220,8 +221,14 @@ class Captured(Generic[Item]):
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
     def replaying(self, kept: Iterable[Source]) -> "Serving[Item]":
-        """A run that is to see just the kept sources."""
-        return Serving(self, frozenset(source.id for source in kept))
+        """A run that is to see just the kept sources; in this order, where it is not the recorded one."""
+        return Serving(self, [source.id for source in kept])
+
+    def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
+        """The kept ids as they are, where their order is not that of the record; else nothing."""
+        ids = frozenset(kept)
+        recorded = [source.id for source in self.sources if source.id in ids]
+        return () if recorded == list(kept) else tuple(kept)
 
     def form(self, keys: Keys) -> object:
         """How the result of a retrieval came in the baseline; None where it never made it."""
@@ -300,41 +307,31 @@ class Results(Generic[Item]):
         return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1
 
 
-SEVERAL_RESULTS = (
-    "a retrieval had several results in the baseline, so each time that a replay makes it, it is served "
-    "the kept ones of what came that time. If these were searches of different kinds, put each in a "
-    "gate(...) of its own"
-)
-NO_TURN = (
-    "a retrieval that had several results in the baseline was made once more than there, or at the same "
-    "time as before, so nobody knows which of them it would have had"
-)
-ASKED_ANEW = (
-    "replays searched for what the baseline never searched for, and were served all that they kept: if "
-    "what is found first decides what is searched for next, rules may differ from those of real "
-    'searches. on_new_query="filter" searches live instead'
-)
-NEW_RETRIEVAL = "a retrieval that the baseline never made was served everything kept"
-FILTERED = "a retrieval that the baseline never made was made live, and what is not kept was dropped"
-
-
 class Serving(Gate, Generic[Item]):
-    """One run being served. ``delivered``: ids of the sources handed over; ``served``: how often."""
+    """One run being served. ``delivered``: ids of the sources handed over; ``served``: how often.
 
-    def __init__(self, captured: Captured[Item], kept: frozenset[str]) -> None:
+    ``order``: the order of all sources kept, where it is another one than that of the record, so that it
+    matters; ``handed``: the ids that were delivered, in the order in which each first was.
+    """
+
+    def __init__(self, captured: Captured[Item], kept: Sequence[str]) -> None:
         super().__init__(captured.only)
         self.served = 0
         self.delivered: set[str] = set()
+        self.order = captured.other_order(kept)
+        self.handed: list[str] = []
         self.remarks: set[str] = set()
         self.refused: RagRuleError | None = None
         self.undecided = ""
         self._turns = Counter[Hashable]()
         self._captured = captured
         self.derived = captured.derived
-        self._kept = kept
+        self._kept = frozenset(kept)
+        self._places = {identity: place for place, identity in enumerate(self.order)}
 
     def serve(self, keys: Keys, asked: str = "") -> list[Item] | None:
-        """The kept ones of the items recorded for this retrieval, in their order.
+        """The kept ones of the items recorded for this retrieval: in the order asked for, where that is
+        another one than the record's, else in their own.
 
         Where the baseline made it several times with different results, the n-th time gets what came the
         n-th time; where that cannot be said, it gets the kept ones of them all, and ``undecided`` says
@@ -413,6 +410,10 @@ class Serving(Gate, Generic[Item]):
 
     def _deliver(self, batch: Batch[Item]) -> list[Item]:
         pairs = [(source, item) for source, item in batch if source.id in self._kept]
+        if self.order:
+            pairs.sort(key=lambda pair: self._places[pair[0].id])
+            new = dict.fromkeys(source.id for source, _ in pairs if source.id not in self.delivered)
+            self.handed += new
         self.delivered.update(source.id for source, _ in pairs)
         return [item for _, item in pairs]
 

@@ -80,6 +80,7 @@ class Sight:
             if len(of) < STRETCH and _is_telling(of) and sum(_line(of) in other for other in spoken) == 1
         }
 
+        self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
         run = {identity: _run_together(line) for identity, line in self._short.items()}
         together = [_run_together(line) for line in spoken]
         self._glued = {
@@ -162,6 +163,38 @@ class Sight:
                     if line.count(short) > sum(said.count(short) for said in spoken)
                 )
         return frozenset(seen)
+
+
+    def orders_in(self, requests: Iterable[Request]) -> list[tuple[str, ...]]:
+        """The orders in which the recognisable sources are shown: in each request by where each of them
+        begins, and by where each is shown last; and over all requests by where each comes first.
+        """
+        orders, overall = list[tuple[str, ...]](), dict[str, None]()
+        for request in requests:
+            before = [reading_of(text) for text in request.written_before]
+            for text in readings(request.text):
+                first, last = self._places_in(text, before)
+                by_first = sorted(first, key=first.__getitem__)
+                orders += [tuple(by_first), tuple(sorted(last, key=last.__getitem__))]
+                overall |= dict.fromkeys(by_first)
+        return [*orders, tuple(overall)]
+
+    def _places_in(
+        self, text: str, before: Sequence[Reading]
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """By id, the number of the first word at which a source is recognised, and of the last one."""
+        words, first, last = _words(text), dict[str, int](), dict[str, int]()
+        for place, stretch in enumerate(zip(*(words[n:] for n in range(STRETCH)), strict=False)):
+            owner = self._owner.get(stretch)
+            if owner is not None and not any(stretch in each.stretches for each in before):
+                first.setdefault(owner, place)
+                last[owner] = place
+        line = _line(words)
+        for identity, short in self._short.items():
+            if short in line and not any(short in each.line for each in before):
+                first[identity] = line[: line.index(short)].count(" ")
+                last[identity] = line[: line.rindex(short)].count(" ")
+        return first, last
 
 
 def _containing(

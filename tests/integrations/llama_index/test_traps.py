@@ -29,7 +29,7 @@ from pydantic import PrivateAttr
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput, UnknownQuery, condition
-from rag_rule_explainer.instrumentation.recording.recorder import NEW_RETRIEVAL
+from rag_rule_explainer.instrumentation.recording.remarks import NEW_RETRIEVAL
 from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, omission, retention, sets, shown_in
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b_and_d, nodes

@@ -17,7 +17,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation
-from rag_rule_explainer.instrumentation.recording.recorder import NEW_RETRIEVAL
+from rag_rule_explainer.instrumentation.recording.remarks import NEW_RETRIEVAL
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling, bad_with_b_and_d, nodes
 from tests.integrations.llama_index.zoo.chats import PAST, buffered
