@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
+from .allowed import did_you_mean
+from .errors import InvalidInput
+
 _TEXT_KEYS = ("text", "page_content", "content")
 ID_KEYS = ("id", "id_", "node_id", "doc_id")
 """Keys, and names of attributes, that hold an id."""
@@ -91,3 +94,38 @@ def is_made_up(identity: object) -> bool:
 def _named_by(metadata: Mapping[str, Any]) -> str | None:
     told = (metadata.get(key) for key in NAMING_METADATA)
     return next((each for each in told if isinstance(each, str) and each.strip()), None)
+
+
+def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
+    """Returns what is said of ids that no source has: the nearest of them, then all, but not too many."""
+    shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
+    named = ", ".join(map(repr, names))
+    return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
+
+
+def named_ids(given: Iterable[str]) -> tuple[str, ...]:
+    """The ids that a rule names. Raises InvalidInput for what are none."""
+    if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        listed = tuple(given)
+        if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            return listed
+    raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {given!r}")
+
+
+def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
+    """The ids that are pinned. Raises InvalidInput for what are none of these, and for all of them."""
+    if isinstance(given, str):
+        raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
+    if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"pinned is {given!r}; pass a list of ids")
+    listed = tuple(given)
+    for each in listed:
+        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"pinned names {each!r}, a {type(each).__name__}; pass a list of ids")
+    pinned = frozenset(listed)
+    unknown = sorted(map(str, pinned.difference(ids)))
+    if unknown:
+        raise InvalidInput(f"pinned names {no_source(unknown, ids)}")
+    if len(pinned) == len(ids):
+        raise InvalidInput("every source is pinned, so there is nothing to explain by; pin fewer")
+    return pinned

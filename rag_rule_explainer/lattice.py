@@ -12,9 +12,12 @@ such ints instead of a loop over masks.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 Mask = int
 Family = int
+Order: TypeAlias = tuple[int, ...]
+"""Some units in an order that matters, by their positions."""
 
 FAMILY_LIMIT = 20
 """Most units for which families are used: 2**20 bits are 128 KiB."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
-from .allowed import did_you_mean, told
+from .allowed import told
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
-from .given import FrameworkDocument, Given, given_parts, names
-from .lattice import Lattice, Mask
+from .given import FrameworkDocument, Given, given_parts, named_ids, names, no_source, pinned_ids
+from .lattice import Lattice, Mask, Order
 
 MOST_SOURCES = 10_000
 """That are read back: each is a bit, and a file of a million could take all memory."""
@@ -124,7 +124,7 @@ class SourceSet:
         named = _named(tuple(sources))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")
-        alone = cls(named, _pinned(pinned, tuple(source.id for source in named)))
+        alone = cls(named, pinned_ids(pinned, tuple(source.id for source in named)))
         if tied_from is None:
             return alone
         texts = {source.id: source.text for source in named if source.id not in alone.pinned}
@@ -208,6 +208,12 @@ class SourceSet:
         """The ids of all sources in a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
 
+    def reordered(self, shown: Iterable[Source], order: Order) -> Iterator[Source]:
+        """These sources, with those of the units in this order and what is pinned where it is."""
+        units = self.units
+        others = (source for place in order for source in units[place])
+        return (source if source.id in self.pinned else next(others) for source in shown)
+
     def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
         """The ids of those units in a mask that are more than one source."""
         ids = frozenset(self.ids_of(mask)) if self.ties else ()
@@ -218,40 +224,6 @@ class SourceSet:
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.sources)
-
-
-def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
-    """Returns what is said of ids that no source has: the nearest of them, then all, but not too many."""
-    shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
-    named = ", ".join(map(repr, names))
-    return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
-
-
-def named_ids(given: Iterable[str]) -> tuple[str, ...]:
-    """The ids that a rule names. Raises InvalidInput for what are none."""
-    if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        listed = tuple(given)
-        if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            return listed
-    raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {given!r}")
-
-
-def _pinned(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
-    if isinstance(given, str):
-        raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
-    if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        raise InvalidInput(f"pinned is {given!r}; pass a list of ids")
-    listed = tuple(given)
-    for each in listed:
-        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"pinned names {each!r}, a {type(each).__name__}; pass a list of ids")
-    pinned = frozenset(listed)
-    unknown = sorted(map(str, pinned.difference(ids)))
-    if unknown:
-        raise InvalidInput(f"pinned names {no_source(unknown, ids)}")
-    if len(pinned) == len(ids):
-        raise InvalidInput("every source is pinned, so there is nothing to explain by; pin fewer")
-    return pinned
 
 
 def _named(given: Sequence[object]) -> tuple[Source, ...]:
@@ -283,11 +255,17 @@ class Arrangement:
     sources: tuple[Source, ...]
 
     @classmethod
-    def of(cls, sources: SourceSet, mask: Mask) -> "Arrangement":
-        """The arrangement of a mask: its sources and the pinned ones, in the order of the set."""
+    def of(cls, sources: SourceSet, key: Mask | Order) -> "Arrangement":
+        """The arrangement of a mask: its sources and the pinned ones, in the order of the set.
+
+        Of an order, the same with its units in that order. What is pinned keeps its place among them, and
+        so do the sources of a unit among each other.
+        """
+        mask = key if isinstance(key, int) else sources.lattice.mask(key)
         if sources.pinned:
             mask |= 1 << sources.lattice.size
-        return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
+        shown = cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
+        return shown if isinstance(key, int) else cls(tuple(sources.reordered(shown.sources, key)))
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ OPEN_FILES = {
     "llama_index_rag_rule_explainer/handler.py": 365,
     "llama_index_rag_rule_explainer/watching.py": 383,
     "rag_rule_explainer/instrumentation/fidelity.py": 431,
-    "rag_rule_explainer/instrumentation/recording/recorder.py": 453,
+    "rag_rule_explainer/instrumentation/recording/recorder.py": 403,
     "rag_rule_explainer/instrumentation/requests/leftovers.py": 314,
     "rag_rule_explainer/instrumentation/rewinding/parts.py": 331,
     "rag_rule_explainer/instrumentation/rewinding/rewinding.py": 371,
@@ -79,7 +79,6 @@ OPEN_FUNCTIONS = {
     "llama_index_rag_rule_explainer/explainer.py __init__": 49,
     "plain_rag_rule_explainer/explainer.py __init__": 47,
     "rag_rule_explainer/estimate/estimate.py _course": 41,
-    "rag_rule_explainer/instrumentation/recording/exposure_checks.py checked": 42,
     "rag_rule_explainer/instrumentation/searches/gates.py gated_function": 43,
 }
 OPEN_PARAMETERS = {

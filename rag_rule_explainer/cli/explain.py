@@ -13,6 +13,7 @@ from ..errors import BaselineFailed, ConditionFalse, InvalidInput
 from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
+from ..given import no_source
 from ..predicates import Judge, Predicate
 from ..predicates.inside import sources_named_in
 from ..printable import amount
@@ -24,7 +25,7 @@ from ..report import lines
 from ..rules import RuleKind
 from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
-from ..sources import Source, SourceSet, no_source
+from ..sources import Source, SourceSet
 from .applications import (
     application_explainer,
     application_input,

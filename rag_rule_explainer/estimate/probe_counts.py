@@ -171,7 +171,7 @@ def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPl
         retention, depth = kind is RuleKind.RETENTION, 0
         while asks := search.ask():
             depth += 1
-            search.tell({ask.mask: Verdict.of((ask.mask & named == named) is retention) for ask in asks})
+            search.tell({ask.key: Verdict.of((ask.key & named == named) is retention) for ask in asks})
         probed.update(search.verdicts)
         rounds = max(rounds, depth)
     shown = sum(mask.bit_count() for mask in probed)

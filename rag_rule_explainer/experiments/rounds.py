@@ -39,8 +39,8 @@ def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[Group
     while asks := search.ask():
         # A round begins when all of the one before is told, so what is asked at once is of one round.
         asked += [[] for _ in range(len(miner.begun) - len(asked))]
-        asked[-1] += [ask.mask for ask in asks]
-        search.tell({ask.mask: verdicts[ask.mask] for ask in asks})
+        asked[-1] += [ask.key for ask in asks]
+        search.tell({ask.key: verdicts[ask.key] for ask in asks})
     # A round that asks for nothing is one all the same.
     asked += [[] for _ in range(len(miner.begun) - len(asked))]
     return tuple([GroupRound(n, tuple(masks)) for n, masks in zip(miner.begun, asked, strict=True)])

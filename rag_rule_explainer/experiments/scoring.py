@@ -36,7 +36,7 @@ def mined(verdicts: tuple[Verdict, ...]) -> Mined:
     unresolved = set[Mask]()
     for search in dual(lattice, minimal=False):
         while (ask := search.next()) is not None:
-            search.tell({ask.mask: _turned(search.kind, verdicts[ask.mask])})
+            search.tell({ask.key: _turned(search.kind, verdicts[ask.key])})
         rules[search.kind] = frozenset(claim.antecedent for claim in search.claims)
         unresolved.update(search.unresolved)
     return Mined(rules, tuple(sorted(unresolved)))

@@ -115,8 +115,8 @@ def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:
 def _visits(search: RuleSearch, verdicts: Sequence[Verdict | None]) -> Iterator[Mask]:
     """Runs the search to its end, and says what it asks for."""
     while (ask := search.next()) is not None:
-        verdict = verdicts[ask.mask] if ask.mask < len(verdicts) else None
+        verdict = verdicts[ask.key] if ask.key < len(verdicts) else None
         if verdict is None:
-            raise KeyError(f"no verdict for the {search.kind.value} rules on subset {ask.mask:b}")
-        yield ask.mask
-        search.tell({ask.mask: verdict})
+            raise KeyError(f"no verdict for the {search.kind.value} rules on subset {ask.key:b}")
+        yield ask.key
+        search.tell({ask.key: verdict})

@@ -16,6 +16,7 @@ from ..estimate.estimate import Estimate
 from ..explainer import Explainer, Kind
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
+from ..given import named_ids
 from ..probing import threads
 from ..probing.interrupts import kept
 from ..probing.limiter import Reentered
@@ -26,7 +27,6 @@ from ..probing.wholeness import ANY
 from ..progress.report import Progress
 from ..rules import as_kind
 from ..session.session import INTERRUPTED
-from ..sources import named_ids
 from .baseline_retries import Failed, Made, Recorded, at_once, block, made
 from .outputs import Explained, Unexplained, unexplained
 from .run_context import Watch

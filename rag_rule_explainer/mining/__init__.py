@@ -9,6 +9,7 @@ from .partitioned import Partition, Partitioned
 from .protocol import Ask, Miner, Mining, Wanted
 from .sampled import Sampled
 from .search import Evidence, RuleSearch
+from .speculation import Speculation
 from .transversal import Transversal
 from .verifying import Verifying
 
@@ -26,6 +27,7 @@ __all__ = [
     "Partitioned",
     "RuleSearch",
     "Sampled",
+    "Speculation",
     "Transversal",
     "Verifying",
     "Wanted",

@@ -142,7 +142,7 @@ class _Search:
                 where = "" if self.is_last else f"over {len(groups.masks)} groups of sources, "
                 self.stop = self.stop or where + wanted.stop
                 return wanted.claims()
-            new = [(groups.sources(ask.mask ^ flip), ask) for ask in wanted.asks]
+            new = [(groups.sources(ask.key ^ flip), ask) for ask in wanted.asks]
             answers = self.answers(new, waiting, asks)
             while not answers:
                 verdicts = yield Wanted(tuple(asks), self.claims)
@@ -164,9 +164,9 @@ class _Search:
                 waiting[missing] = antecedent, ask
                 # What is retained together is dropped together: each verdict is about many sources.
                 crucial = ask.crucial or not self.is_last
-                asks.append(ask._replace(mask=missing ^ self.flip, crucial=crucial))
+                asks.append(ask._replace(key=missing ^ self.flip, crucial=crucial))
             else:
-                answers[ask.mask] = verdict
+                answers[ask.key] = verdict
         return answers
 
     def told(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:

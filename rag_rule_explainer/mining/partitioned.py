@@ -104,7 +104,7 @@ class _Batch:
     def asks(self) -> list[tuple[Ask, Mask]]:
         """What it wants to know, as it is asked for, and as it asks itself."""
         return [
-            (Ask(self.spread(ask.mask) | self.others, self.rank + ask.rank), ask.mask)
+            (Ask(self.spread(ask.key) | self.others, self.rank + ask.rank), ask.key)
             for ask in self.wanted.asks
         ]
 
@@ -173,12 +173,12 @@ class _Search:
         """Of what a batch wants, the verdicts there are; the rest it waits for."""
         known = dict[Mask, Verdict]()
         for ask, own in self.batches[place].asks():
-            if ask.mask in self.seen:
-                known[own] = self.seen[ask.mask]
+            if ask.key in self.seen:
+                known[own] = self.seen[ask.key]
                 continue
-            if ask.mask not in self.waiting:
-                asks[ask.mask] = ask
-            self.waiting[ask.mask].append((place, own))
+            if ask.key not in self.waiting:
+                asks[ask.key] = ask
+            self.waiting[ask.key].append((place, own))
         return known
 
     def claims(self) -> tuple[Claim, ...]:

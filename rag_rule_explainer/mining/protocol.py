@@ -1,5 +1,9 @@
 """The seam between a miner and whoever answers it.
 
+What a miner asks about is an arrangement, under a ``Key`` of its own: miners of subsets say a mask,
+which is short for its units in recorded order; miners of orders say an ``Order``. Whoever answers knows
+arrangements only. What a miner ``Said`` in the end is a claim of its own kind.
+
 A miner is a generator. It yields what it *wants*: asks, and a callable that says what can be claimed
 right now. It is sent verdicts. It does no I/O, knows no clock and no thread.
 
@@ -15,42 +19,47 @@ its last claims stand. ``rag_rule_explainer.testing.check_miner`` checks this co
 """
 
 from collections.abc import Callable, Generator, Mapping
-from typing import NamedTuple, Protocol
+from typing import Generic, Protocol
 
-from ..lattice import Lattice, Mask
+from typing_extensions import NamedTuple, TypeVar
+
+from ..lattice import Lattice, Mask, Order
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 
+Key = TypeVar("Key", bound=Mask | Order, default=Mask)
+Said = TypeVar("Said", default=Claim)
 
-class Ask(NamedTuple):
-    """A wish for the verdict on one concrete subset.
+
+class Ask(NamedTuple, Generic[Key]):
+    """A wish for the verdict on one arrangement, such as that of a concrete subset.
 
     ``rank`` is its priority, smallest first; ``needed=False`` marks it speculative. ``crucial``: much
     rests on it even if it HOLDS, so where BREAKS are put to the vote, so is this.
     """
 
-    mask: Mask
+    key: Key
     rank: int
     needed: bool = True
     crucial: bool = False
 
 
-class Wanted(NamedTuple):
+class Wanted(NamedTuple, Generic[Key, Said]):
     """What a miner wants now, and what it can claim now.
 
     ``stop``: why it asks for nothing more although there may be more to find; empty while it goes on.
     """
 
-    asks: tuple[Ask, ...]
-    claims: Callable[[], tuple[Claim, ...]]
+    asks: tuple[Ask[Key], ...]
+    claims: Callable[[], tuple[Said, ...]]
     stop: str = ""
 
 
-Verdicts = Mapping[Mask, Verdict]
-Mining = Generator[Wanted, Verdicts, tuple[Claim, ...]]
+Verdicts = Mapping[Key, Verdict]
+Mining = Generator[Wanted[Key, Said], Verdicts[Key], tuple[Said, ...]]
 
 
-class Miner(Protocol):
+class Miner(Protocol[Key, Said]):
     """Mines rules of one kind. Settings and seed are fields of the miner."""
 
     @property
@@ -58,6 +67,6 @@ class Miner(Protocol):
         """The kind of rule it mines."""
         ...
 
-    def __call__(self, lattice: Lattice, /) -> Mining:
+    def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:
         """A fresh search of ``lattice``; returns its final claims."""
         ...

@@ -1,6 +1,6 @@
 """Steps a miner: ask, tell, stop.
 
-    wanting  --ask-->  asked  --tell-->  told          (each mask goes this way once)
+    wanting  --ask-->  asked  --tell-->  told          (each key goes this way once)
     wanting  ------ verdict already known ----> told   (nothing is asked twice)
 
     idle  --guess--> guessed --tell--> ahead     (until the miner wants it: then asked, or told)
@@ -11,92 +11,122 @@ spent and everything asked has been told; the miner's last claims stand.
 """
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Generic, Protocol, TypeVar
 
 from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, down_closure, family, up_closure
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
-from .protocol import Ask, Miner, Mining, Wanted
-from .speculation import Speculation
+from .protocol import Ask, Key, Miner, Mining, Said, Wanted
+
+Guessed = TypeVar("Guessed")
 
 
-class RuleSearch:
-    """One miner at work on one lattice.
+class Guesses(Protocol[Guessed]):
+    """Knows which keys may be probed before it is known whether they are needed; see ``Speculation``."""
+
+    @property
+    def wasted(self) -> frozenset[Guessed]:
+        """What was issued and is shown to be unneeded."""
+        ...
+
+    @property
+    def unneeded(self) -> frozenset[Guessed]:
+        """What was issued and is not needed so far."""
+        ...
+
+    def __contains__(self, key: Guessed, /) -> bool: ...
+
+    def next(self, issued: int, is_taken: Callable[[Guessed], bool], /) -> Guessed | None:
+        """A guess, if there is a safe one; ``issued`` probes so far."""
+        ...
+
+    def confirm(self, key: Guessed, /) -> None:
+        """It is needed after all."""
+        ...
+
+    def learn(self, key: Guessed, verdict: Verdict, /) -> None:
+        """Takes in a verdict."""
+        ...
+
+
+class RuleSearch(Generic[Key, Said]):
+    """One miner at work on one lattice; of subsets, unless its type says otherwise.
 
     ``known``: verdicts from an earlier search over the same units; they are never asked again, so a
     search is resumed by starting it anew with the saved verdicts. ``budget``: most probes asked for.
-    ``speculate``: the share of probes that ``guess`` may waste; for miners that probe top-down.
+    ``guesses``: what ``guess`` may waste probes on; for miners that probe top-down.
     """
 
     def __init__(
         self,
-        miner: Miner,
+        miner: Miner[Key, Said],
         lattice: Lattice,
         *,
-        known: Mapping[Mask, Verdict] | None = None,
+        known: Mapping[Key, Verdict] | None = None,
         budget: int | None = None,
-        speculate: float = 0.0,
+        guesses: Guesses[Key] | None = None,
     ) -> None:
         self.kind: RuleKind = miner.kind
         self.lattice = lattice
-        self.verdicts: dict[Mask, Verdict] = {}
+        self.verdicts: dict[Key, Verdict] = {}
         self.stop_reason = ""
         self.finished = False
         self._known = dict(known or {})
-        self._speculation = Speculation(miner.kind, lattice, speculate) if speculate else None
+        self._speculation = guesses
         # Verdicts on guesses that the miner has not asked for, and may never.
-        self._ahead: dict[Mask, Verdict] = {}
+        self._ahead: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
-        self._in_flight: set[Mask] = set()
-        self._crucial: set[Mask] = set()
-        self._wanting: dict[Mask, Ask] = {}
-        self._queue: list[tuple[int, Mask]] = []
-        self._final: tuple[Claim, ...] | None = None
-        self._mining: Mining = miner(lattice)
-        self._wanted: Wanted = next(self._mining)
+        self._in_flight: set[Key] = set()
+        self._crucial: set[Key] = set()
+        self._wanting: dict[Key, Ask[Key]] = {}
+        self._queue: list[tuple[int, Key]] = []
+        self._final: tuple[Said, ...] | None = None
+        self._mining: Mining[Key, Said] = miner(lattice)
+        self._wanted: Wanted[Key, Said] = next(self._mining)
         self._step(self._queue_up(self._wanted.asks))
 
-    def ask(self, limit: int | None = None) -> tuple[Ask, ...]:
-        """The next asks by rank, at most ``limit``; each mask is handed out once, ever."""
-        asks: list[Ask] = []
+    def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
+        """The next asks by rank, at most ``limit``; each key is handed out once, ever."""
+        asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
         return tuple(asks)
 
-    def next(self) -> Ask | None:
+    def next(self) -> Ask[Key] | None:
         """The next ask by rank; None where there is none now."""
         queue, wanting = self._queue, self._wanting
         while queue and not self.stop_reason:
             if self._spent == self._budget:
                 self.stop(f"the budget of {self._budget} probes is spent")
                 break
-            rank, mask = heapq.heappop(queue)
-            ask = wanting.get(mask)
-            # An entry whose mask was asked, or ranked anew meanwhile, is a leftover.
+            rank, key = heapq.heappop(queue)
+            ask = wanting.get(key)
+            # An entry whose key was asked, or ranked anew meanwhile, is a leftover.
             if ask is not None and ask.rank == rank:
-                del wanting[mask]
-                self._in_flight.add(mask)
+                del wanting[key]
+                self._in_flight.add(key)
                 self._spent += 1
                 return ask
         return None
 
-    def guess(self) -> Ask | None:
-        """A mask that will perhaps be needed, to be asked when there is nothing else to do."""
+    def guess(self) -> Ask[Key] | None:
+        """A key that will perhaps be needed, to be asked when there is nothing else to do."""
         if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
             return None
-        mask = self._speculation.next(self._spent, self._is_taken)
-        if mask is None:
+        key = self._speculation.next(self._spent, self._is_taken)
+        if key is None:
             return None
-        self._in_flight.add(mask)
+        self._in_flight.add(key)
         self._spent += 1
-        return Ask(mask, mask, needed=False)
+        return Ask(key, 0, needed=False)
 
-    def tell(self, verdicts: Mapping[Mask, Verdict]) -> None:
-        """Takes in verdicts on masks that were asked; a mask told before keeps its first verdict."""
+    def tell(self, verdicts: Mapping[Key, Verdict]) -> None:
+        """Takes in verdicts on keys that were asked; a key told before keeps its first verdict."""
         in_flight = self._in_flight
         if not verdicts.keys() <= in_flight:
-            verdicts = {mask: seen for mask, seen in verdicts.items() if mask in in_flight}
+            verdicts = {key: seen for key, seen in verdicts.items() if key in in_flight}
         in_flight.difference_update(verdicts)
         if self._speculation is not None:
             verdicts = self._put_aside(verdicts, self._speculation)
@@ -109,22 +139,22 @@ class RuleSearch:
             self.stop_reason = reason
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[Said, ...]:
         """What can be claimed now, smallest antecedent first; true whenever it is read."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
-    def unresolved(self) -> tuple[Mask, ...]:
-        """Concrete subsets the miner needed and has no HOLDS or BREAKS for, in counting order."""
+    def unresolved(self) -> tuple[Key, ...]:
+        """The keys that the miner needed and has no HOLDS or BREAKS for, in counting order."""
         unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
-        open_asks = (mask for mask, ask in self._wanting.items() if ask.needed)
+        open_asks = (key for key, ask in self._wanting.items() if ask.needed)
         guessed = self._speculation or ()
-        needed = (mask for mask in self._in_flight if mask not in guessed)
+        needed = (key for key in self._in_flight if key not in guessed)
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
-    def is_crucial(self, mask: Mask) -> bool:
-        """Whether the miner said so when it asked for this mask."""
-        return mask in self._crucial
+    def is_crucial(self, key: Key) -> bool:
+        """Whether the miner said so when it asked for this key."""
+        return key in self._crucial
 
     @property
     def waiting(self) -> int:
@@ -132,22 +162,22 @@ class RuleSearch:
         return len(self._wanting) + len(self._in_flight)
 
     @property
-    def wasted(self) -> frozenset[Mask]:
+    def wasted(self) -> frozenset[Key]:
         """Guesses that were not needed, as far as that is known: all of them once it is finished."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
-    def in_flight(self) -> frozenset[Mask]:
+    def in_flight(self) -> frozenset[Key]:
         """What was asked and not told; after the end, what was never probed."""
         return frozenset(self._in_flight)
 
-    def evidence(self) -> "Evidence":
+    def evidence(self: "RuleSearch[Mask, Claim]") -> "Evidence":
         """The verdicts so far, ready to be counted per antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
-    def _step(self, verdicts: Mapping[Mask, Verdict]) -> None:
+    def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
         # Known verdicts are told at once, and may open asks that are known as well.
         while verdicts:
             self.verdicts.update(verdicts)
@@ -169,42 +199,39 @@ class RuleSearch:
                 return
             verdicts = self._queue_up(self._wanted.asks)
 
-    def _queue_up(self, asks: tuple[Ask, ...]) -> dict[Mask, Verdict]:
+    def _queue_up(self, asks: tuple[Ask[Key], ...]) -> dict[Key, Verdict]:
         """Queues new asks; returns the verdicts of those whose verdict is already known."""
-        answered: dict[Mask, Verdict] = {}
+        answered: dict[Key, Verdict] = {}
         for ask in asks:
-            mask = ask.mask
-            if mask in self._known:
-                answered[mask] = self._known[mask]
-            elif self._speculation is not None and mask in self._speculation:
-                self._speculation.confirm(mask)
-                if mask in self._ahead:
-                    answered[mask] = self._ahead.pop(mask)
-            elif mask not in self._in_flight and mask not in self.verdicts:
+            key = ask.key
+            if key in self._known:
+                answered[key] = self._known[key]
+            elif self._speculation is not None and key in self._speculation:
+                self._speculation.confirm(key)
+                if key in self._ahead:
+                    answered[key] = self._ahead.pop(key)
+            elif key not in self._in_flight and key not in self.verdicts:
                 if ask.crucial:
-                    self._crucial.add(mask)
-                self._wanting[mask] = ask
-                heapq.heappush(self._queue, (ask.rank, mask))
+                    self._crucial.add(key)
+                self._wanting[key] = ask
+                heapq.heappush(self._queue, (ask.rank, key))
         return answered
 
     def _put_aside(
-        self, verdicts: Mapping[Mask, Verdict], speculation: Speculation
-    ) -> Mapping[Mask, Verdict]:
+        self, verdicts: Mapping[Key, Verdict], speculation: Guesses[Key]
+    ) -> Mapping[Key, Verdict]:
         """Keeps verdicts on guesses back; returns those that the miner has asked for."""
-        for mask, verdict in verdicts.items():
-            speculation.learn(mask, verdict)
-        guessed = {mask: verdict for mask, verdict in verdicts.items() if mask in speculation}
+        for key, verdict in verdicts.items():
+            speculation.learn(key, verdict)
+        guessed = {key: verdict for key, verdict in verdicts.items() if key in speculation}
         self._ahead |= guessed
         return (
             {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
         )
 
-    def _is_taken(self, mask: Mask) -> bool:
+    def _is_taken(self, key: Key) -> bool:
         return (
-            mask in self.verdicts
-            or mask in self._in_flight
-            or mask in self._wanting
-            or mask in self._known
+            key in self.verdicts or key in self._in_flight or key in self._wanting or key in self._known
         )
 
 

@@ -7,30 +7,32 @@ in: nobody waits for a level of the lattice to be complete. A worker that finds 
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeAlias
 
 import anyio
 import anyio.lowlevel
 
-from ..lattice import Mask
 from ..mining import RuleSearch
+from ..mining.protocol import Key, Said
 from ..verdicts import Verdict
 from .limits import LimitReached
 
 LONGEST_BREATH = 0.01
 """Seconds without letting others run."""
 
-ProbeMask = Callable[[RuleSearch, Mask], Awaitable[Verdict]]
-StopSearches = Callable[[str], None]
-TellVerdict = Callable[[RuleSearch, Mask, Verdict], None]
+Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
+ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
+StopSearches: TypeAlias = Callable[[str], None]
+TellVerdict: TypeAlias = Callable[[RuleSearch[Key, Said], Key, Verdict], None]
 
 
 async def drive(
-    searches: Sequence[RuleSearch],
-    probe: ProbeMask,
+    searches: Sequence[RuleSearch[Key, Said]],
+    probe: ProbeKey[Key, Said],
     concurrency: int,
     *,
     stop: StopSearches | None = None,
-    told: TellVerdict | None = None,
+    told: TellVerdict[Key, Said] | None = None,
     lockstep: bool = False,
 ) -> None:
     """Runs until every search is finished or stopped and nothing is in flight.
@@ -55,11 +57,10 @@ async def drive(
         work.stop_all("a replay was cancelled from inside the application")
 
 
-Job = tuple[RuleSearch, Mask]
-
-
-async def once(jobs: Sequence[Job], probe: ProbeMask, *, stop: StopSearches | None = None) -> None:
-    """Probes these masks of these searches together, whether or not they have asked for them; errors as
+async def once(
+    jobs: Sequence[Job[Key, Said]], probe: ProbeKey[Key, Said], *, stop: StopSearches | None = None
+) -> None:
+    """Probes these keys of these searches together, whether or not they have asked for them; errors as
     in ``drive``."""
     work = _Work([search for search, _ in jobs], probe, stop)
     await work.in_step(jobs)
@@ -68,11 +69,11 @@ async def once(jobs: Sequence[Job], probe: ProbeMask, *, stop: StopSearches | No
 
 
 @dataclass(slots=True)
-class _Work:
-    searches: Sequence[RuleSearch]
-    probe: ProbeMask
+class _Work(Generic[Key, Said]):
+    searches: Sequence[RuleSearch[Key, Said]]
+    probe: ProbeKey[Key, Said]
     stop: StopSearches | None
-    told: TellVerdict | None = None
+    told: TellVerdict[Key, Said] | None = None
     error: Exception | None = None
     in_flight: int = 0
     breathed: float = 0.0
@@ -90,10 +91,10 @@ class _Work:
             if self.idle:
                 # There may be work for one more; who finds none goes back to sleep.
                 self.idle.pop().set()
-            search, mask = job
+            search, key = job
             self.in_flight += 1
             try:
-                verdict = await self.probe(search, mask)
+                verdict = await self.probe(search, key)
             except Exception as error:
                 self.in_flight -= 1
                 self.stopped_by(error)
@@ -103,16 +104,16 @@ class _Work:
                 raise
             else:
                 self.in_flight -= 1
-                self.tell(search, mask, verdict)
+                self.tell(search, key, verdict)
             if not self.in_flight:
                 self.wake_all()
             if time.monotonic() - self.breathed > LONGEST_BREATH:
                 await self.breathe()
 
-    async def in_step(self, batch: Sequence[Job]) -> None:
+    async def in_step(self, batch: Sequence[Job[Key, Said]]) -> None:
         verdicts: dict[int, Verdict] = {}
 
-        async def one(place: int, job: Job) -> None:
+        async def one(place: int, job: Job[Key, Said]) -> None:
             try:
                 verdicts[place] = await self.probe(*job)
             except Exception as error:
@@ -121,14 +122,14 @@ class _Work:
         async with anyio.create_task_group() as together:
             for place, job in enumerate(batch):
                 together.start_soon(one, place, job)
-        for place, (search, mask) in enumerate(batch):
+        for place, (search, key) in enumerate(batch):
             if place in verdicts:
-                self.tell(search, mask, verdicts[place])
+                self.tell(search, key, verdicts[place])
 
-    def tell(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
-        search.tell({mask: verdict})
+    def tell(self, search: RuleSearch[Key, Said], key: Key, verdict: Verdict) -> None:
+        search.tell({key: verdict})
         if self.told is not None:
-            self.told(search, mask, verdict)
+            self.told(search, key, verdict)
 
     def stopped_by(self, error: Exception) -> None:
         if isinstance(error, LimitReached):
@@ -137,19 +138,19 @@ class _Work:
         self.error = self.error or error
         self.stop_all("an error ended the search")
 
-    def next_job(self) -> Job | None:
+    def next_job(self) -> Job[Key, Said] | None:
         for search in self.searches:
             ask = search.next()
             if ask is not None:
-                return search, ask.mask
+                return search, ask.key
         for search in self.searches:
             guess = search.guess()
             if guess is not None:
-                return search, guess.mask
+                return search, guess.key
         return None
 
-    def next_jobs(self, most: int) -> list[Job]:
-        jobs: list[Job] = []
+    def next_jobs(self, most: int) -> list[Job[Key, Said]]:
+        jobs: list[Job[Key, Said]] = []
         while len(jobs) < most and (job := self.next_job()) is not None:
             jobs.append(job)
         return jobs

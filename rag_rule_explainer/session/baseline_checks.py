@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from logging import getLogger
 
 from ..errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse, RagRuleError
+from ..given import no_source
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import sources_named_in
 from ..printable import printable, shortened
@@ -16,7 +17,7 @@ from ..probing.reply import Reply
 from ..probing.tracing.marks import TracedReplay
 from ..probing.voting import Voting
 from ..rules import RuleKind
-from ..sources import Arrangement, SourceSet, no_source
+from ..sources import Arrangement, SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .baseline import Established
 

@@ -15,6 +15,7 @@ from ..mining import (
     Partitioned,
     RuleSearch,
     Sampled,
+    Speculation,
     Transversal,
     Verifying,
 )
@@ -187,9 +188,9 @@ class MiningPlan:
     ) -> RuleSearch:
         """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
         # Who asks for everything at once has nothing left to guess.
-        speculate = settings.speculate if self.method.guesses else 0.0
-        miner = self.method.miner(kind, settings)
-        return RuleSearch(miner, lattice, known=known, speculate=speculate)
+        share = settings.speculate if self.method.guesses else 0.0
+        guesses = Speculation(kind, lattice, share) if share else None
+        return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)
 
     def worst_case(self, sources: int) -> int:
         """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""

@@ -72,9 +72,9 @@ def _run(trial: _Trial, search: RuleSearch) -> Mapping[Mask, Verdict]:
     asked: set[Mask] = set(search.verdicts)
     while not search.finished:
         for ask in search.ask(draw.randint(1, 4)):
-            _require(ask.mask not in asked, f"{trial}: mask {ask.mask} is asked for twice")
-            asked.add(ask.mask)
-            waiting.append(ask.mask)
+            _require(ask.key not in asked, f"{trial}: mask {ask.key} is asked for twice")
+            asked.add(ask.key)
+            waiting.append(ask.key)
         _require(bool(waiting), f"{trial}: it is not finished, and asks for nothing")
         draw.shuffle(waiting)
         told = [waiting.pop() for _ in range(draw.randint(1, len(waiting)))]

@@ -120,7 +120,7 @@ def test_a_thousand_sources() -> None:
         started = time.process_time()
         search = RuleSearch(Transversal(RuleKind.RETENTION, seed=seed), lattice)
         while asks := search.ask():
-            search.tell({ask.mask: Verdict.of(ask.mask & triple == triple) for ask in asks})
+            search.tell({ask.key: Verdict.of(ask.key & triple == triple) for ask in asks})
         mine.append(time.process_time() - started)
         waited.append(0.05 * len(search.verdicts))
         explainer = Explainer(answering, predicate=equals("yes"), rules="retention", seed=seed)

@@ -45,8 +45,8 @@ def asked(miner: Miner, holds: Holds, in_flight: int, seed: int = 0) -> list[Mas
     flying: list[tuple[float, Mask]] = []
     while True:
         while len(flying) < in_flight and (ask := search.next()) is not None:
-            order.append(ask.mask)
-            heapq.heappush(flying, (now + draw.lognormvariate(-0.18, 0.6), ask.mask))
+            order.append(ask.key)
+            heapq.heappush(flying, (now + draw.lognormvariate(-0.18, 0.6), ask.key))
         if not flying:
             return order
         now, mask = heapq.heappop(flying)

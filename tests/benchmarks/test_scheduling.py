@@ -17,7 +17,7 @@ import pytest
 
 from rag_rule_explainer import Explainer, Source, equals
 from rag_rule_explainer.lattice import Lattice, Mask
-from rag_rule_explainer.mining import Mono, RuleSearch
+from rag_rule_explainer.mining import Mono, RuleSearch, Speculation
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
 from tests.benchmarks.ratios import tell
@@ -75,11 +75,12 @@ def by_levels(holds: Callable[[Mask], bool], width: int, takes: Latencies) -> Ru
 
 def by_frontier(holds: Callable[[Mask], bool], width: int, takes: Latencies, share: float = 0.0) -> Run:
     """Whatever is ready goes out; with a share that may be wasted, idle slots guess."""
-    search = RuleSearch(Mono(RuleKind.RETENTION), LATTICE, speculate=share)
+    guesses = Speculation(RuleKind.RETENTION, LATTICE, share) if share else None
+    search = RuleSearch(Mono(RuleKind.RETENTION), LATTICE, guesses=guesses)
     now, flying, probes = 0.0, list[tuple[float, Mask]](), 0
     while not search.finished:
         while len(flying) < width and (ask := search.next() or search.guess()) is not None:
-            heapq.heappush(flying, (now + takes[ask.mask], ask.mask))
+            heapq.heappush(flying, (now + takes[ask.key], ask.key))
             probes += 1
         now, mask = heapq.heappop(flying)
         search.tell({mask: Verdict.of(holds(mask))})

@@ -51,7 +51,7 @@ def test_the_rules_are_those_of_the_definition(
     lattice = Lattice(size)
     holds = set(data.draw(st.sets(st.sampled_from(lattice.masks()))))
     search = RuleSearch(Confidence(kind, share), lattice)
-    masks = data.draw(st.permutations([ask.mask for ask in search.ask()]))
+    masks = data.draw(st.permutations([ask.key for ask in search.ask()]))
     confident = [s for s in lattice.masks() if confidence(kind, lattice, holds, s) >= share]
     for mask in masks:
         # What is claimed on the way is true already.

@@ -18,8 +18,8 @@ def probed(miner: Miner, size: int, necessary: int, *, negated: bool = False) ->
     search, asked = RuleSearch(miner, lattice), list[Mask]()
     while not search.finished:
         (ask,) = search.ask(1)
-        asked.append(ask.mask)
-        search.tell({ask.mask: Verdict.of((ask.mask & needed == needed) is not negated)})
+        asked.append(ask.key)
+        search.tell({ask.key: Verdict.of((ask.key & needed == needed) is not negated)})
     return asked
 
 

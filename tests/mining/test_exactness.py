@@ -23,7 +23,7 @@ def steps(search: RuleSearch, holds: Function, draw: random.Random) -> Iterator[
     """Runs a search with verdicts arriving late and in any order; yields what was probed."""
     waiting: list[Mask] = []
     while not search.finished:
-        waiting += [ask.mask for ask in search.ask(draw.randint(1, 4))]
+        waiting += [ask.key for ask in search.ask(draw.randint(1, 4))]
         draw.shuffle(waiting)
         told = [waiting.pop() for _ in range(draw.randint(1, len(waiting)))]
         search.tell({mask: Verdict.of(holds(mask)) for mask in told})

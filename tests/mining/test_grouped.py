@@ -29,7 +29,7 @@ def any_of(rules: set[Mask], kind: RuleKind) -> Condition:
 def searched(miner: Grouped, size: int, holds: Condition) -> RuleSearch:
     search = RuleSearch(miner, Lattice(size))
     while asks := search.ask():
-        search.tell({ask.mask: Verdict.of(holds(ask.mask)) for ask in asks})
+        search.tell({ask.key: Verdict.of(holds(ask.key)) for ask in asks})
     return search
 
 
@@ -48,7 +48,7 @@ def as_the_paper_writes_it(size: int, holds: Condition) -> tuple[set[Mask], int]
             return lattice.mask(unit for g in Lattice(len(groups)).units(mask) for unit in groups[g])
 
         while asks := search.ask():
-            search.tell({ask.mask: Verdict.of(holds(sources(ask.mask))) for ask in asks})
+            search.tell({ask.key: Verdict.of(holds(sources(ask.key))) for ask in asks})
         replays += len(search.verdicts)
         named = {unit for claim in search.claims for unit in search.lattice.units(claim.antecedent)}
         if all(len(group) == 1 for group in groups):
@@ -225,7 +225,7 @@ def test_wherever_it_is_stopped_what_it_claims_is_true(seed: int, kind: RuleKind
 
     search = RuleSearch(Grouped(kind), lattice, budget=budget)
     while asks := search.ask(draw.randint(1, 3)):
-        search.tell({ask.mask: Verdict.of(holds(ask.mask)) for ask in asks})
+        search.tell({ask.key: Verdict.of(holds(ask.key)) for ask in asks})
         evidence = search.evidence()
         for claim in search.claims:
             assert not evidence.broken(claim.antecedent)
@@ -244,7 +244,7 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind, sha
     search = RuleSearch(Grouped(kind), lattice)
     while asks := search.ask():
         told: Mapping[Mask, Verdict] = {
-            ask.mask: Verdict.UNKNOWN if draw.random() < share else Verdict.of(holds(ask.mask))
+            ask.key: Verdict.UNKNOWN if draw.random() < share else Verdict.of(holds(ask.key))
             for ask in asks
         }
         search.tell(told)
@@ -272,7 +272,7 @@ def test_what_has_no_verdict_denies_nothing() -> None:
         return Verdict.UNKNOWN if is_open else Verdict.of(holds(mask))
 
     while asks := search.ask():
-        search.tell({ask.mask: verdict(ask.mask) for ask in asks})
+        search.tell({ask.key: verdict(ask.key) for ask in asks})
     assert {(claim.antecedent, claim.status) for claim in search.claims} == {
         (first, "unverified"),
         (lattice.bit(4), "relative"),
@@ -284,7 +284,7 @@ def test_much_rests_on_what_is_asked_about_groups() -> None:
     crucial: list[bool] = []
     while asks := search.ask():
         crucial += [ask.crucial for ask in asks]
-        search.tell({ask.mask: Verdict.of(ask.mask & PAIR == PAIR) for ask in asks})
+        search.tell({ask.key: Verdict.of(ask.key & PAIR == PAIR) for ask in asks})
     # The last round, over single sources, is as long as there is one beside the pair.
     assert crucial[:20] == [True] * 20
     assert not crucial[-1]

@@ -26,7 +26,7 @@ TENS = tuple(FIFTY.mask(range(start, start + 10)) for start in range(0, 50, 10))
 def searched(miner: Partitioned, lattice: Lattice, holds: Callable[[Mask], bool]) -> RuleSearch:
     search = RuleSearch(miner, lattice)
     while asks := search.ask():
-        search.tell({ask.mask: Verdict.of(holds(ask.mask)) for ask in asks})
+        search.tell({ask.key: Verdict.of(holds(ask.key)) for ask in asks})
     return search
 
 
@@ -43,7 +43,7 @@ def alone(miner: Partitioned, lattice: Lattice, holds: Callable[[Mask], bool]) -
 
         search = RuleSearch(Mono(miner.kind, miner.minimal), own)
         while asks := search.ask():
-            told = {ask.mask: Verdict.of(holds(spread(ask.mask) | others)) for ask in asks}
+            told = {ask.key: Verdict.of(holds(spread(ask.key) | others)) for ask in asks}
             search.tell(told)
         own_subset = {
             spread(claim.antecedent): spread(miner.kind.subset(own, claim.antecedent)) | others

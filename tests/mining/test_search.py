@@ -17,8 +17,8 @@ RETENTION, OMISSION = RuleKind
 def run(search: RuleSearch, verdicts: dict[Mask, Verdict]) -> list[Mask]:
     asked: list[Mask] = []
     while asks := search.ask():
-        asked += [ask.mask for ask in asks]
-        search.tell({ask.mask: verdicts[ask.mask] for ask in asks})
+        asked += [ask.key for ask in asks]
+        search.tell({ask.key: verdicts[ask.key] for ask in asks})
     return asked
 
 
@@ -58,7 +58,7 @@ def test_after_a_stop_verdicts_in_flight_still_count() -> None:
     (ask,) = search.ask()
     search.stop("enough")
     search.stop("a later reason")
-    search.tell({ask.mask: H})
+    search.tell({ask.key: H})
     assert search.ask() == ()
     assert [claim.antecedent for claim in search.claims] == [0b11]
     assert search.stop_reason == "enough"
@@ -69,8 +69,8 @@ def test_what_was_never_asked_or_was_told_before_is_ignored() -> None:
     search = RuleSearch(Mono(RETENTION), Lattice(2))
     search.tell({0b00: B, 0b01: B})
     (ask,) = search.ask()
-    search.tell({ask.mask: H})
-    search.tell({ask.mask: B})
+    search.tell({ask.key: H})
+    search.tell({ask.key: B})
     assert search.verdicts == {0b11: H}
 
 

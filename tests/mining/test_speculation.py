@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.lattice import Lattice, Mask
-from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
+from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch, Speculation
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
 from tests.drawing import drawn, examples
@@ -50,11 +50,11 @@ class Driven:
                 assert not ask.needed
                 # Were it wasted as well, no more than that share of all would be.
                 assert known + 1 <= share * (issued + 1)
-                self.guessed.append(ask.mask)
+                self.guessed.append(ask.key)
             else:
                 assert ask.needed
-                self.needed.append(ask.mask)
-            self.flying.append(ask.mask)
+                self.needed.append(ask.key)
+            self.flying.append(ask.key)
 
 
 @st.composite
@@ -80,7 +80,7 @@ def test_rules_claims_and_what_is_needed_are_those_without_guesses(
 ) -> None:
     lattice, truth = table
     plain = Driven(RuleSearch(Mono(kind), lattice), truth, width, seed).run()
-    search = RuleSearch(Mono(kind), lattice, speculate=share)
+    search = RuleSearch(Mono(kind), lattice, guesses=Speculation(kind, lattice, share))
     guessing = Driven(search, truth, width, seed).run(share)
     assert search.finished is plain.search.finished
     assert search.claims == plain.search.claims
@@ -106,7 +106,7 @@ def test_whenever_it_is_stopped_claims_are_true_and_guesses_are_never_called_nee
     table: tuple[Lattice, list[Verdict]], kind: RuleKind, width: int, most: int, seed: int
 ) -> None:
     lattice, truth = table
-    search = RuleSearch(Mono(kind), lattice, speculate=0.5)
+    search = RuleSearch(Mono(kind), lattice, guesses=Speculation(kind, lattice, 0.5))
     driven = Driven(search, truth, width, seed).run(0.5, most)
     needed = set(Driven(RuleSearch(Mono(kind), lattice), truth, width, seed).run().needed)
     search.stop("enough")
@@ -127,17 +127,20 @@ def test_what_two_searches_know_can_be_resumed_with_guesses(
     lattice, truth = table
     plain = Driven(RuleSearch(Mono(kind), lattice), truth, 3, seed).run().search
     some = dict(list(plain.verdicts.items())[::2])
-    resumed = RuleSearch(Mono(kind), lattice, known=some, speculate=0.3)
+    resumed = RuleSearch(Mono(kind), lattice, known=some, guesses=Speculation(kind, lattice, 0.3))
     driven = Driven(resumed, truth, 7, seed).run(0.3)
     assert not {*driven.needed, *driven.guessed} & set(some)
     assert resumed.claims == plain.claims
 
 
 def test_nothing_is_guessed_while_there_is_something_to_ask() -> None:
-    search = RuleSearch(Mono(RuleKind.RETENTION), Lattice(4), speculate=0.5)
+    lattice = Lattice(4)
+    search = RuleSearch(
+        Mono(RuleKind.RETENTION), lattice, guesses=Speculation(RuleKind.RETENTION, lattice, 0.5)
+    )
     first = search.next()
     assert first is not None
-    search.tell({first.mask: HOLDS})
+    search.tell({first.key: HOLDS})
     while search.next() is not None:
         pass
     assert search.guess() is not None
@@ -147,14 +150,19 @@ def test_without_leave_to_waste_nothing_is_guessed() -> None:
     lattice = Lattice(5)
     search = RuleSearch(Mono(RuleKind.RETENTION), lattice)
     while (ask := search.next()) is not None:
-        search.tell({ask.mask: HOLDS})
+        search.tell({ask.key: HOLDS})
         assert search.guess() is None
     assert not search.wasted
 
 
 def test_the_budget_is_of_guesses_too() -> None:
     lattice = Lattice(5)
-    search = RuleSearch(Mono(RuleKind.RETENTION), lattice, budget=9, speculate=0.9)
+    search = RuleSearch(
+        Mono(RuleKind.RETENTION),
+        lattice,
+        budget=9,
+        guesses=Speculation(RuleKind.RETENTION, lattice, 0.9),
+    )
     driven = Driven(search, [HOLDS] * 32, 32, 1).run(0.9)
     assert len(driven.needed) + len(driven.guessed) == 9
 
@@ -170,12 +178,19 @@ def test_at_the_end_no_more_was_wasted_than_was_allowed(kind: RuleKind, share: f
         luck = random.Random(seed)
         pair = lattice.mask(luck.sample(range(8), 2))
         truth = [Verdict.of((m & pair == pair) is (kind is RuleKind.RETENTION)) for m in lattice.masks()]
-        driven = Driven(RuleSearch(Mono(kind), lattice, speculate=share), truth, 64, seed).run(share)
+        driven = Driven(
+            RuleSearch(Mono(kind), lattice, guesses=Speculation(kind, lattice, share)), truth, 64, seed
+        ).run(share)
         worst = max(worst, len(driven.search.wasted) / len(driven.needed + driven.guessed))
     assert worst <= 1.5 * share
 
 
 def test_who_asks_for_everything_needs_no_guesses() -> None:
-    search = RuleSearch(Exhaustive(RuleKind.RETENTION), Lattice(4), speculate=0.5)
+    lattice = Lattice(4)
+    search = RuleSearch(
+        Exhaustive(RuleKind.RETENTION),
+        lattice,
+        guesses=Speculation(RuleKind.RETENTION, lattice, 0.5),
+    )
     driven = Driven(search, [HOLDS] * 16, 32, 1).run(0.5)
     assert not driven.guessed

@@ -29,7 +29,7 @@ def searched(miner: Transversal, size: int, holds: Condition) -> tuple[RuleSearc
     """The search at its end, and after how many probes it had a first rule to show."""
     search, first = RuleSearch(miner, Lattice(size)), 0
     while asks := search.ask():
-        search.tell({ask.mask: Verdict.of(holds(ask.mask)) for ask in asks})
+        search.tell({ask.key: Verdict.of(holds(ask.key)) for ask in asks})
         first = first or (len(search.verdicts) if search.claims else 0)
     return search, first
 
@@ -239,7 +239,7 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind) -> 
     search = RuleSearch(Transversal(kind, seed=seed), lattice)
     while asks := search.ask():
         verdicts = {
-            ask.mask: Verdict.UNKNOWN if draw.random() < share else Verdict.of(holds(ask.mask))
+            ask.key: Verdict.UNKNOWN if draw.random() < share else Verdict.of(holds(ask.key))
             for ask in asks
         }
         search.tell(verdicts)
@@ -265,7 +265,7 @@ def test_no_rule_is_reported_beside_a_smaller_one_whatever_is_unknown() -> None:
         while asks := search.ask():
             search.tell(
                 {
-                    ask.mask: Verdict.UNKNOWN if draw.random() < 0.2 else Verdict.of(holds(ask.mask))
+                    ask.key: Verdict.UNKNOWN if draw.random() < 0.2 else Verdict.of(holds(ask.key))
                     for ask in asks
                 }
             )
@@ -276,7 +276,7 @@ def test_no_sources_that_have_no_verdict_do_not_end_the_search() -> None:
     true = {0b11000}
     search = RuleSearch(Transversal(RETENTION), Lattice(20))
     while asks := search.ask():
-        search.tell({a.mask: Verdict.of(a.mask & 24 == 24) if a.mask else Verdict.UNKNOWN for a in asks})
+        search.tell({a.key: Verdict.of(a.key & 24 == 24) if a.key else Verdict.UNKNOWN for a in asks})
     assert antecedents(search) == true
     assert search.unresolved == (0,)
 
@@ -284,7 +284,7 @@ def test_no_sources_that_have_no_verdict_do_not_end_the_search() -> None:
 def test_a_stop_among_the_draws_shows_the_candidate_as_unverified() -> None:
     search = RuleSearch(Transversal(RETENTION), Lattice(30), budget=40)
     while asks := search.ask(1):
-        search.tell({ask.mask: Verdict.of(ask.mask & 3 == 3) for ask in asks})
+        search.tell({ask.key: Verdict.of(ask.key & 3 == 3) for ask in asks})
     (claim,) = search.claims
     assert (claim.antecedent, claim.status) == (3, "unverified")
 

@@ -17,8 +17,8 @@ def tried(search: RuleSearch, table: dict[Mask, Verdict], at_once: int = 1) -> l
     """Tells the search what it asks for; the masks asked for, in order."""
     asked: list[Mask] = []
     while asks := search.ask(at_once):
-        asked += [ask.mask for ask in asks]
-        search.tell({ask.mask: table[ask.mask] for ask in asks})
+        asked += [ask.key for ask in asks]
+        search.tell({ask.key: table[ask.key] for ask in asks})
     return asked
 
 
@@ -82,9 +82,9 @@ def test_drawn_ones_are_drawn_anew_and_stated() -> None:
     miner = Verifying(RETENTION, rule, sampled, seed=3)
     search, asked = RuleSearch(miner, lattice), set[Mask]()
     while asks := search.ask(8):
-        asked |= {ask.mask for ask in asks}
+        asked |= {ask.key for ask in asks}
         assert [claim.status for claim in search.claims] == ["unverified"] * bool(search.verdicts)
-        search.tell({ask.mask: Verdict.HOLDS for ask in asks})
+        search.tell({ask.key: Verdict.HOLDS for ask in asks})
     (claim,) = search.claims
     assert (claim.status, claim.draws) == ("tested", 59)
     assert "fails on at most 5 % of such" in claim.sampling
@@ -99,8 +99,8 @@ def test_drawn_ones_are_drawn_anew_and_stated() -> None:
 def test_what_was_in_flight_when_it_broke_is_told_and_finishes_nothing() -> None:
     search = RuleSearch(Verifying(OMISSION, 0b1), Lattice(4))
     (own,) = search.ask()
-    search.tell({own.mask: Verdict.HOLDS})
-    first, second, third = (ask.mask for ask in search.ask(3))
+    search.tell({own.key: Verdict.HOLDS})
+    first, second, third = (ask.key for ask in search.ask(3))
     search.tell({first: Verdict.BREAKS})
     assert search.ask() == ()
     search.tell({second: Verdict.BREAKS})

@@ -1,13 +1,8 @@
 from collections.abc import Sequence
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.instrumentation.recording.recorder import (
-    NEW_RETRIEVAL,
-    NO_TURN,
-    Recording,
-    going_on,
-    taking_part,
-)
+from rag_rule_explainer.instrumentation.recording.recorder import Recording, going_on, taking_part
+from rag_rule_explainer.instrumentation.recording.remarks import NEW_RETRIEVAL, NO_TURN
 
 
 def sources(documents: Sequence[str]) -> list[Source]:

@@ -105,8 +105,8 @@ class ExposureChecks:
 
         Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
         that was left out, SourcesReordered where sources came in another order than they were to, if
-        that is not the recorded one, UnusableReply where a kept source was not delivered, or no model was asked that
-        could have seen it.
+        that is not the recorded one, UnusableReply where a kept source was not delivered, or no model was
+        asked that could have seen it.
         """
         if serving.refused is not None:
             raise serving.refused

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from ...errors import SourceLeak, UnseenSourcesNeeded
 from ...printable import plain_id, shortened
-from .recorder import Retrieval
+from .retrievals import Retrieval
 
 ThatFound: TypeAlias = Callable[[Collection[str]], Sequence[Retrieval[Any]]]
 """From ids to the retrievals of the baseline that found any of these sources."""

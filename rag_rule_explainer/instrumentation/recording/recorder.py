@@ -13,21 +13,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 from types import MethodType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias
 
 from ...errors import RagRuleError, UnknownQuery
 from ...printable import shortened
 from ...sources import Source
 from .remarks import FILTERED, NEW_RETRIEVAL, NO_TURN
-
-Item = TypeVar("Item")
-"""One retrieved document, as the integration hands it back."""
-
-Keys: TypeAlias = tuple[Hashable, ...]
-"""How one retrieval may be recognised when it happens again, most specific first."""
-
-Kind: TypeAlias = tuple[str, ...]
-"""The classes of what a retrieval searches."""
+from .retrievals import Batch, Item, Keys, Kind, Results, Retrieval
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
 """What a replay is served that asks what the baseline never asked: everything kept, what is kept of a
@@ -35,29 +27,6 @@ live retrieval, or an error."""
 
 Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Source]]]
 """The source of each item of each retrieval; equal documents give equal sources."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval(Generic[Item]):
-    """One retrieval of the baseline. The retriever is kept alive: no other may come by its id.
-
-    ``form``: how its result came, for the integration; ``error``: what it raised, if it did. ``began``,
-    ``ended``: when, as places in the order of all such moments of the run. ``callers``: the functions of
-    the user's that made it, the innermost first.
-    """
-
-    keys: Keys
-    items: tuple[Item, ...]
-    retriever: object = None
-    form: object = ()
-    error: Exception | None = None
-    began: int = 0
-    ended: int = 0
-    callers: tuple[str, ...] = ()
-
-    def overlaps(self, later: "Retrieval[Any]") -> bool:
-        """True iff the later one began before this one had ended."""
-        return later.began < self.ended
 
 
 class Gate:
@@ -166,9 +135,6 @@ class Recording(Gate, Generic[Item]):
             failures=failures,
             derived=frozenset(self.derived),
         )
-
-
-Batch: TypeAlias = tuple[tuple[Source, Item], ...]
 
 
 @dataclass(slots=True)
@@ -288,23 +254,6 @@ def _search_of(retriever: object) -> object:
     methods, which are made anew each time."""
     search: object = getattr(retriever, "__wrapped__", retriever)
     return search if isinstance(search, MethodType) else id(search)
-
-
-@dataclass(frozen=True, slots=True)
-class Results(Generic[Item]):
-    """What came of one and the same retrieval, each time that the baseline made it.
-
-    ``overlapping``: it was made again before the first one had ended, so nobody knows their order.
-    """
-
-    key: Hashable
-    batches: tuple[Batch[Item], ...]
-    overlapping: bool
-
-    @property
-    def differ(self) -> bool:
-        """True iff not all of them had the same sources."""
-        return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1
 
 
 class Serving(Gate, Generic[Item]):

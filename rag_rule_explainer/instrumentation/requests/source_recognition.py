@@ -164,7 +164,6 @@ class Sight:
                 )
         return frozenset(seen)
 
-
     def orders_in(self, requests: Iterable[Request]) -> list[tuple[str, ...]]:
         """The orders in which the recognisable sources are shown: in each request by where each of them
         begins, and by where each is shown last; and over all requests by where each comes first.
@@ -179,9 +178,7 @@ class Sight:
                 overall |= dict.fromkeys(by_first)
         return [*orders, tuple(overall)]
 
-    def _places_in(
-        self, text: str, before: Sequence[Reading]
-    ) -> tuple[dict[str, int], dict[str, int]]:
+    def _places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
         """By id, the number of the first word at which a source is recognised, and of the last one."""
         words, first, last = _words(text), dict[str, int](), dict[str, int]()
         for place, stretch in enumerate(zip(*(words[n:] for n in range(STRETCH)), strict=False)):

@@ -20,9 +20,9 @@ def mined(subject: Subject, miners: Sequence[Miner], *, first: bool = False) -> 
         wanted = miner.kind is RuleKind.RETENTION
         while not (first and search.claims) and (asks := search.ask()):
             for ask in asks:
-                if ask.mask not in held:
-                    held[ask.mask] = subject.holds(ask.mask)
-            search.tell({ask.mask: Verdict.of(held[ask.mask] == wanted) for ask in asks})
+                if ask.key not in held:
+                    held[ask.key] = subject.holds(ask.key)
+            search.tell({ask.key: Verdict.of(held[ask.key] == wanted) for ask in asks})
         claims += search.claims
     return claims
 
