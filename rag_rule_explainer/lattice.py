@@ -12,12 +12,18 @@ such ints instead of a loop over masks.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NewType, TypeAlias, TypeVar, cast
 
 Mask = int
+Subset = NewType("Subset", int)
+"""The mask of what is retained: what is asked about, and has a verdict."""
+Antecedent = NewType("Antecedent", int)
+"""The mask of the units that a rule names; ``RuleKind`` leads from it to subsets and back."""
 Family = int
 Order: TypeAlias = tuple[int, ...]
 """Some units in an order that matters, by their positions."""
+
+AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
 """Most units for which families are used: 2**20 bits are 128 KiB."""
@@ -50,20 +56,20 @@ class Lattice:
         """Everything that is not in ``mask``."""
         return self.full ^ mask
 
-    def one_more(self, mask: Mask) -> Iterator[Mask]:
+    def one_more(self, mask: AnyMask) -> Iterator[AnyMask]:
         """The masks with exactly one unit more."""
-        return (mask | bit for bit in bits(self.complement(mask)))
+        return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
-    def one_fewer(self, mask: Mask) -> Iterator[Mask]:
+    def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
         """The masks with exactly one unit fewer."""
-        return (mask ^ bit for bit in bits(mask))
+        return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
-    def supersets(self, mask: Mask) -> Iterator[Mask]:
+    def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
         """Every mask that contains ``mask``, itself included, in counting order."""
         free = self.complement(mask)
         extra = 0
         while True:
-            yield mask | extra
+            yield cast("AnyMask", mask | extra)
             if extra == free:
                 return
             extra = (extra - free) & free
@@ -91,20 +97,20 @@ def smallest_first(mask: Mask) -> tuple[int, int]:
     return mask.bit_count(), -mask
 
 
-def minimal(masks: Iterable[Mask]) -> tuple[Mask, ...]:
+def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
     """The members that contain no other member, smallest first."""
-    found: list[Mask] = []
+    found: list[AnyMask] = []
     for mask in sorted(set(masks), key=smallest_first):
         if not any(smaller & mask == smaller for smaller in found):
             found.append(mask)
     return tuple(found)
 
 
-def maximal(masks: Iterable[Mask], size: int) -> tuple[Mask, ...]:
+def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
     """The members that no other member contains, in no particular order."""
     if size <= FAMILY_LIMIT:
-        return tuple(members(_uncovered(family(masks, size), size)))
-    found: list[Mask] = []
+        return cast("tuple[AnyMask, ...]", tuple(members(_uncovered(family(masks, size), size))))
+    found: list[AnyMask] = []
     for mask in sorted(set(masks), key=smallest_first, reverse=True):
         if not any(larger & mask == mask for larger in found):
             found.append(mask)

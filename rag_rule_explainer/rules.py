@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Literal
 
 from .errors import InvalidInput
-from .lattice import Lattice, Mask
+from .lattice import Antecedent, Lattice, Mask, Subset
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
 """What a claim rests on: every applicable subset; a share of all of them; random ones, with a stated
@@ -34,9 +34,13 @@ class RuleKind(str, Enum):
         """
         return 0 if self is RuleKind.RETENTION else lattice.full
 
-    def subset(self, lattice: Lattice, antecedent: Mask) -> Mask:
-        """The concrete subset of an antecedent, or the antecedent of a concrete subset."""
-        return antecedent ^ self.flip(lattice)
+    def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
+        """The concrete subset of an antecedent."""
+        return Subset(antecedent ^ self.flip(lattice))
+
+    def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
+        """The antecedent of a concrete subset."""
+        return Antecedent(subset ^ self.flip(lattice))
 
 
 def as_kind(given: RuleKind | str) -> RuleKind:
@@ -52,7 +56,7 @@ class Rule:
     """An antecedent of one kind; ``antecedent`` is a mask of units."""
 
     kind: RuleKind
-    antecedent: Mask
+    antecedent: Antecedent
 
     def subsumes(self, other: "Rule") -> bool:
         """True iff every unit this rule names is named by ``other`` of the same kind."""
@@ -71,15 +75,15 @@ class Claim:
     """
 
     kind: RuleKind
-    antecedent: Mask
+    antecedent: Antecedent
     status: ClaimStatus
     draws: int = 0
     sampling: str = ""
     kept: Mask = 0
-    tried: tuple[Mask, ...] = ()
+    tried: tuple[Antecedent, ...] = ()
 
     @property
-    def hangs_on(self) -> tuple[Mask, ...]:
+    def hangs_on(self) -> tuple[Antecedent, ...]:
         """The antecedents whose own subsets must hold, or there is nothing to claim."""
         return self.tried or (self.antecedent,)
 

@@ -10,7 +10,7 @@ from .allowed import told
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .given import FrameworkDocument, Given, given_parts, named_ids, names, no_source, pinned_ids
-from .lattice import Lattice, Mask, Order
+from .lattice import Lattice, Mask, Order, Subset
 
 MOST_SOURCES = 10_000
 """That are read back: each is a bit, and a file of a million could take all memory."""
@@ -147,6 +147,11 @@ class SourceSet:
         return Lattice(len(self.sources) - len(self.pinned) - followers)
 
     @property
+    def full(self) -> Subset:
+        """The subset of all units."""
+        return Subset(self.lattice.full)
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """The ids, in order."""
         return tuple(source.id for source in self.sources)
@@ -255,7 +260,7 @@ class Arrangement:
     sources: tuple[Source, ...]
 
     @classmethod
-    def of(cls, sources: SourceSet, key: Mask | Order) -> "Arrangement":
+    def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
         """The arrangement of a mask: its sources and the pinned ones, in the order of the set.
 
         Of an order, the same with its units in that order. What is pinned keeps its place among them, and

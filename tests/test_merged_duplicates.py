@@ -25,7 +25,7 @@ from rag_rule_explainer import (
     diff,
     judged,
 )
-from rag_rule_explainer.lattice import Lattice
+from rag_rule_explainer.lattice import Lattice, Subset
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.sources import Arrangement, SourceSet
 from rag_rule_explainer.storing.opened import close_all
@@ -140,8 +140,8 @@ def test_units_are_the_map_from_masks_to_what_is_shown() -> None:
     sources = SourceSet.of(given_sources("ad", "b", "c"), ["c"], tied_from=0.9)
     assert [tuple(source.id for source in unit) for unit in sources.units] == [("a", "d"), ("b",)]
     first, second = (sources.lattice.bit(unit) for unit in range(2))
-    assert Arrangement.of(sources, first).ids == ("a", "c", "d")
-    assert Arrangement.of(sources, second).ids == ("b", "c")
+    assert Arrangement.of(sources, Subset(first)).ids == ("a", "c", "d")
+    assert Arrangement.of(sources, Subset(second)).ids == ("b", "c")
     assert sources.mask_of(["a"]) == sources.mask_of(["d", "a"]) == first
     assert sources.ids_of(first | second) == ("a", "b", "d")
     assert sources.lattice == Lattice(2)

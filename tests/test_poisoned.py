@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer import Answer, Explainer, Explanation, Retries, RuleKind, Source, equals
-from rag_rule_explainer.lattice import Lattice, Mask, minimal
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, minimal
 
 QUICK = Retries(most=1, first_wait=0.0, longest_wait=0.0)
 Truth = Mapping[frozenset[str], bool]
@@ -71,7 +71,7 @@ def valid(kind: RuleKind, size: int, holds: Mapping[Mask, bool]) -> set[Mask]:
     return {
         antecedent
         for antecedent in lattice.masks()
-        if all(holds[kind.subset(lattice, wider)] for wider in lattice.supersets(antecedent))
+        if all(holds[kind.subset(lattice, Antecedent(wider))] for wider in lattice.supersets(antecedent))
     }
 
 

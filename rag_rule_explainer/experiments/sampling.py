@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ..errors import RagRuleError
-from ..lattice import Mask
+from ..lattice import Mask, Subset
 from ..probing import threads
 from ..probing.answer_cache import AnswerCache
 from ..probing.budget import Budget
@@ -46,9 +46,9 @@ class SampledQuestion:
         """The subset of the necessary sources."""
         return self.sources.mask_of(self.example.necessary)
 
-    def arrangement(self, mask: Mask) -> Arrangement:
+    def arrangement(self, mask: int) -> Arrangement:
         """What is shown of a subset."""
-        return Arrangement.of(self.sources, mask)
+        return Arrangement.of(self.sources, Subset(mask))
 
 
 @dataclass(slots=True, eq=False)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..lattice import Mask
+from ..lattice import Antecedent, Mask
 from ..rules import RuleKind
 from ..verdicts import Answer, Judgement, Verdict
 from .sampling import SampledQuestion
@@ -83,7 +83,7 @@ def _decided_by(
 ) -> Iterator[dict[str, Any]]:
     lattice = table.asked.sources.lattice
     for wider in lattice.supersets(rule):
-        mask = kind.subset(lattice, wider)
+        mask = kind.subset(lattice, Antecedent(wider))
         implied = Verdict.of(is_implied(table.asked.necessary, mask))
         at = [count for count, verdicts in votes.items() if verdicts[mask] is not implied]
         if at:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import calcsize, pack, unpack
 
-from ..lattice import Lattice, Mask, minimal, smallest_first
+from ..lattice import Antecedent, Lattice, Mask, Subset, minimal, smallest_first
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
@@ -36,16 +36,17 @@ class Confidence:
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """A fresh search of ``lattice``."""
-        verdicts: dict[Mask, Verdict] = {}
+        verdicts: dict[Subset, Verdict] = {}
 
         def claims() -> tuple[Claim, ...]:
             rules = confident(self.kind, lattice, verdicts, self.share)
             chosen = minimal(rules) if self.minimal else rules
             return tuple(
-                Claim(self.kind, rule, "confident") for rule in sorted(chosen, key=smallest_first)
+                Claim(self.kind, Antecedent(rule), "confident")
+                for rule in sorted(chosen, key=smallest_first)
             )
 
-        asks = tuple(Ask(mask, rank=mask) for mask in lattice.masks())
+        asks = tuple(Ask(Subset(mask), rank=mask) for mask in lattice.masks())
         while len(verdicts) < len(lattice.masks()):
             verdicts.update((yield Wanted(asks, claims)))
             asks = ()
@@ -53,7 +54,7 @@ class Confidence:
 
 
 def confident(
-    kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict], share: float
+    kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
     """The antecedents that hold on at least this share of their subsets."""
     flip = kind.flip(lattice)

@@ -7,7 +7,7 @@ miners it is compared with beyond the lattice.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..lattice import Lattice, Mask, minimal, smallest_first
+from ..lattice import Antecedent, Lattice, Mask, Subset, minimal, smallest_first
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
@@ -22,27 +22,29 @@ class Exhaustive:
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """A fresh search of ``lattice``."""
-        verdicts: dict[Mask, Verdict] = {}
+        verdicts: dict[Subset, Verdict] = {}
 
         def claims() -> tuple[Claim, ...]:
             rules: Iterable[Mask] = valid_rules(self.kind, lattice, verdicts)
             return tuple(
-                Claim(self.kind, rule, "proved")
+                Claim(self.kind, Antecedent(rule), "proved")
                 for rule in sorted(minimal(rules) if self.minimal else rules, key=smallest_first)
             )
 
-        asks = tuple(Ask(mask, rank=mask) for mask in lattice.masks())
+        asks = tuple(Ask(Subset(mask), rank=mask) for mask in lattice.masks())
         while len(verdicts) < len(lattice.masks()):
             verdicts.update((yield Wanted(asks, claims)))
             asks = ()
         return claims()
 
 
-def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[Mask, ...]:
+def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
     """The antecedents of which every applicable subset is among the verdicts and HOLDS."""
     flip = kind.flip(lattice)
     return tuple(
         antecedent
         for antecedent in lattice.masks()
-        if all(verdicts.get(wider ^ flip) is Verdict.HOLDS for wider in lattice.supersets(antecedent))
+        if all(
+            verdicts.get(Subset(wider ^ flip)) is Verdict.HOLDS for wider in lattice.supersets(antecedent)
+        )
     )

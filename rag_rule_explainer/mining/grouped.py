@@ -17,7 +17,7 @@ the last round is mined anew with every subset tried both ways.
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 
-from ..lattice import Lattice, Mask, bits, smallest_first, subset_count
+from ..lattice import Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .mono import Mono
@@ -82,9 +82,9 @@ class _Groups:
     def are_single(self) -> bool:
         return all(mask.bit_count() == 1 for mask in self.masks)
 
-    def sources(self, antecedent: Mask) -> Mask:
+    def sources(self, antecedent: Mask) -> Antecedent:
         """An antecedent of groups as one of sources."""
-        return sum(self.masks[unit] for unit in self.lattice.units(antecedent))
+        return Antecedent(sum(self.masks[unit] for unit in self.lattice.units(antecedent)))
 
     def of(self, units: Mask) -> tuple[Mask, ...]:
         """The groups in an antecedent of groups."""
@@ -155,16 +155,16 @@ class _Search:
 
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
-    ) -> dict[Mask, Verdict]:
+    ) -> dict[Subset, Verdict]:
         """The verdicts that are known, by the subset of groups; the others wait for what is asked."""
-        answers = dict[Mask, Verdict]()
+        answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
             if verdict is None:
                 waiting[missing] = antecedent, ask
                 # What is retained together is dropped together: each verdict is about many sources.
                 crucial = ask.crucial or not self.is_last
-                asks.append(ask._replace(key=missing ^ self.flip, crucial=crucial))
+                asks.append(ask._replace(key=Subset(missing ^ self.flip), crucial=crucial))
             else:
                 answers[ask.key] = verdict
         return answers
@@ -191,7 +191,7 @@ class _Search:
         """Whether any of the rules breaks together with all that was dropped."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
-        asks = tuple(Ask(mask ^ self.flip, self.lattice.complement(mask)) for mask in missing)
+        asks = tuple(Ask(Subset(mask ^ self.flip), self.lattice.complement(mask)) for mask in missing)
         while any(mask not in self.seen for mask in missing):
             self.told((yield Wanted(asks, self.claims)), {})
             asks = ()

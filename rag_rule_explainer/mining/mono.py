@@ -11,7 +11,7 @@ parent before its child, because a parent's complement is a subset and so a smal
 
 from dataclasses import dataclass
 
-from ..lattice import Lattice, Mask, smallest_first
+from ..lattice import Antecedent, Lattice, Mask, Subset, smallest_first
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
@@ -31,9 +31,11 @@ class Mono:
 
         def claims() -> tuple[Claim, ...]:
             rules = frontier.minimal() if self.minimal else frontier.valid
-            return tuple(Claim(self.kind, rule, "proved") for rule in sorted(rules, key=smallest_first))
+            return tuple(
+                Claim(self.kind, Antecedent(rule), "proved") for rule in sorted(rules, key=smallest_first)
+            )
 
-        wanted, nothing_new = Wanted((Ask(full ^ flip, 0),), claims), Wanted((), claims)
+        wanted, nothing_new = Wanted((Ask(Subset(full ^ flip), 0),), claims), Wanted((), claims)
         waiting = 1
         while waiting:
             verdicts = yield wanted
@@ -44,7 +46,7 @@ class Mono:
                     opened += frontier.opened_by(mask ^ flip)
             if opened:
                 waiting += len(opened)
-                asks = tuple([Ask(candidate ^ flip, full ^ candidate) for candidate in opened])
+                asks = tuple([Ask(Subset(candidate ^ flip), full ^ candidate) for candidate in opened])
                 wanted = Wanted(asks, claims)
             else:
                 wanted = nothing_new

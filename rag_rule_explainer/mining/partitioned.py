@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from ..errors import InvalidInput
-from ..lattice import FAMILY_LIMIT, Lattice, Mask, bits, smallest_first, subset_count
+from ..lattice import FAMILY_LIMIT, Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .mono import Mono
@@ -101,10 +101,10 @@ class _Batch:
         """A subset of its own lattice as one of all units."""
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
-    def asks(self) -> list[tuple[Ask, Mask]]:
+    def asks(self) -> list[tuple[Ask, Subset]]:
         """What it wants to know, as it is asked for, and as it asks itself."""
         return [
-            (Ask(self.spread(ask.key) | self.others, self.rank + ask.rank), ask.key)
+            (Ask(Subset(self.spread(ask.key) | self.others), self.rank + ask.rank), ask.key)
             for ask in self.wanted.asks
         ]
 
@@ -127,10 +127,10 @@ class _Search:
     def __init__(self, miner: Partitioned, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
-        self.seen: dict[Mask, Verdict] = {}
+        self.seen: dict[Subset, Verdict] = {}
         # Which batches wait for a subset, and as which of their own: all of them share one with none
         # retained, or with all.
-        self.waiting = defaultdict[Mask, list[tuple[int, Mask]]](list)
+        self.waiting = defaultdict[Subset, list[tuple[int, Subset]]](list)
         retained = miner.others == "retained"
         self.batches = [
             _Batch(
@@ -153,7 +153,7 @@ class _Search:
 
     def told(self, verdicts: Verdicts) -> Iterable[int]:
         """Passes verdicts on; the batches that have heard of any."""
-        own = defaultdict[int, dict[Mask, Verdict]](dict)
+        own = defaultdict[int, dict[Subset, Verdict]](dict)
         for mask in verdicts:
             for place, ask in self.waiting.pop(mask, ()):
                 own[place][ask] = verdicts[mask]
@@ -163,15 +163,15 @@ class _Search:
 
     def asked(self, places: Iterable[int]) -> tuple[Ask, ...]:
         """What these batches want and nobody knows; what another one knows, they are told."""
-        asks = dict[Mask, Ask]()
+        asks = dict[Subset, Ask]()
         for place in places:
             while known := self.known(place, asks):
                 self.batches[place].tell(known)
         return tuple(asks.values())
 
-    def known(self, place: int, asks: dict[Mask, Ask]) -> dict[Mask, Verdict]:
+    def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
         """Of what a batch wants, the verdicts there are; the rest it waits for."""
-        known = dict[Mask, Verdict]()
+        known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:
                 known[own] = self.seen[ask.key]
@@ -199,10 +199,10 @@ class _Search:
         sampling = f"held on {_all(subsets)}, with the sources of all other batches {others}"
         if more:
             sampling += f"; and so within {more} other batch{'es' * (more > 1)}"
-        tried = (antecedent | self.lattice.complement(batch.mask) for batch, _ in held)
+        tried = (Antecedent(antecedent | self.lattice.complement(batch.mask)) for batch, _ in held)
         return Claim(
             self.kind,
-            antecedent,
+            Antecedent(antecedent),
             "relative",
             sampling=sampling,
             kept=first.mask,

@@ -23,11 +23,11 @@ from typing import Generic, Protocol
 
 from typing_extensions import NamedTuple, TypeVar
 
-from ..lattice import Lattice, Mask, Order
+from ..lattice import Lattice, Order, Subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 
-Key = TypeVar("Key", bound=Mask | Order, default=Mask)
+Key = TypeVar("Key", bound=Subset | Order, default=Subset)
 Said = TypeVar("Said", default=Claim)
 
 

@@ -14,7 +14,7 @@ import heapq
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, down_closure, family, up_closure
+from ..lattice import FAMILY_LIMIT, Antecedent, Family, Lattice, Subset, down_closure, family, up_closure
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Key, Miner, Mining, Said, Wanted
@@ -173,7 +173,7 @@ class RuleSearch(Generic[Key, Said]):
         """What was asked and not told; after the end, what was never probed."""
         return frozenset(self._in_flight)
 
-    def evidence(self: "RuleSearch[Mask, Claim]") -> "Evidence":
+    def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
         """The verdicts so far, ready to be counted per antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
@@ -241,7 +241,7 @@ class Evidence:
     Distinct subsets are counted; how often something was drawn is the miner's to say.
     """
 
-    def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> None:
+    def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice
         self._flip = flip = kind.flip(lattice)
         self._masks = {
@@ -253,19 +253,19 @@ class Evidence:
         if lattice.size <= FAMILY_LIMIT:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
-    def applicable(self, antecedent: Mask) -> int:
+    def applicable(self, antecedent: Antecedent) -> int:
         """How many subsets the antecedent speaks about: 2^(n - |S|)."""
         return 1 << (self._lattice.size - antecedent.bit_count())
 
-    def observed(self, antecedent: Mask) -> int:
+    def observed(self, antecedent: Antecedent) -> int:
         """How many of them were seen to hold."""
         return self._count(Verdict.HOLDS, antecedent)
 
-    def broken(self, antecedent: Mask) -> int:
+    def broken(self, antecedent: Antecedent) -> int:
         """How many of them were seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
 
-    def is_broken(self, antecedent: Mask) -> bool:
+    def is_broken(self, antecedent: Antecedent) -> bool:
         """Whether any of them was seen to break; fast for one antecedent after the other."""
         if not self._families:
             return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
@@ -275,12 +275,12 @@ class Evidence:
             self._inside_broken = inside.to_bytes(-(-(1 << size) // 8), "little")
         return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
-    def breaking(self, antecedent: Mask) -> list[Mask]:
+    def breaking(self, antecedent: Antecedent) -> list[Subset]:
         """The subsets among these that were seen to break, as masks."""
         flip = self._flip
-        return [m ^ flip for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
+        return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 
-    def _count(self, verdict: Verdict, antecedent: Mask) -> int:
+    def _count(self, verdict: Verdict, antecedent: Antecedent) -> int:
         if self._families:
             above = up_closure(1 << antecedent, self._lattice.size)
             return (self._families[verdict] & above).bit_count()

@@ -10,7 +10,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterable
 
-from ..lattice import Lattice, Mask
+from ..lattice import Lattice, Mask, Subset
 from ..rules import RuleKind
 from ..verdicts import Verdict
 
@@ -57,21 +57,21 @@ class Speculation:
         self._news, self._patience = 0, max(1, (1 << lattice.size) >> 8)
 
     @property
-    def wasted(self) -> frozenset[Mask]:
+    def wasted(self) -> frozenset[Subset]:
         """What was issued and is shown to be unneeded."""
-        return frozenset(map(self._removed, self._wasted))
+        return frozenset(map(self._without, self._wasted))
 
     @property
-    def unneeded(self) -> frozenset[Mask]:
+    def unneeded(self) -> frozenset[Subset]:
         """What was issued and is not needed so far."""
-        return frozenset(map(self._removed, self._wasted | self._open))
+        return frozenset(map(self._without, self._wasted | self._open))
 
-    def __contains__(self, mask: Mask) -> bool:
+    def __contains__(self, mask: Subset) -> bool:
         """True for what was issued and is not needed so far."""
         removed = self._removed(mask)
         return removed in self._open or removed in self._wasted
 
-    def next(self, issued: int, is_taken: Callable[[Mask], bool]) -> Mask | None:
+    def next(self, issued: int, is_taken: Callable[[Subset], bool]) -> Subset | None:
         """The safest guess of all, unless it is too risky; ``issued`` probes so far."""
         if len(self._wasted) + 1 > self._share * (issued + 1):
             return None
@@ -84,15 +84,15 @@ class Speculation:
             heapq.heappush(self._best, (self._hazards((removed,))[0], removed))
             return None
         self._open.add(removed)
-        return self._full ^ removed ^ self._flip
+        return self._without(removed)
 
-    def confirm(self, mask: Mask) -> None:
+    def confirm(self, mask: Subset) -> None:
         """It is needed after all."""
         removed = self._removed(mask)
         self._open.discard(removed)
         self._wasted.discard(removed)
 
-    def learn(self, mask: Mask, verdict: Verdict) -> None:
+    def learn(self, mask: Subset, verdict: Verdict) -> None:
         """Takes in a verdict, on a guess or on what was asked."""
         removed = self._removed(mask)
         if self._unknown is None or not removed or verdict is Verdict.UNKNOWN:
@@ -113,9 +113,12 @@ class Speculation:
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
-    def _removed(self, mask: Mask) -> Mask:
-        """What a mask removes, and the other way round."""
+    def _removed(self, mask: Subset) -> Mask:
+        """What a subset removes from the largest one."""
         return self._full ^ mask ^ self._flip
+
+    def _without(self, removed: Mask) -> Subset:
+        return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
         """One ancestor fewer is unknown to everything below."""
@@ -131,9 +134,9 @@ class Speculation:
                 return True
         return False
 
-    def _safest(self, is_taken: Callable[[Mask], bool]) -> Mask | None:
+    def _safest(self, is_taken: Callable[[Subset], bool]) -> Mask | None:
         def is_open(removed: Mask) -> bool:
-            return not is_taken(self._full ^ removed ^ self._flip) and not self._is_ruled_out(removed)
+            return not is_taken(self._without(removed)) and not self._is_ruled_out(removed)
 
         if self._news >= self._patience or not self._best:
             self._news = 0

@@ -12,11 +12,11 @@ a while without one the search goes on from above, as in dualization: from a lar
 rule found so far; if it holds, it is shrunk to a candidate, else it is a falsifier.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from ..lattice import Lattice, Mask, smallest_first
+from ..lattice import Antecedent, Lattice, Mask, Subset, smallest_first
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .hitting import HittingSets
@@ -237,10 +237,10 @@ class _Search:
         # In counting order: consecutive prompts share what they can.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
-        asks = tuple(Ask(mask ^ self.flip, rank, crucial=crucial) for rank, mask in ranked)
+        asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)
         self.asked += len(asks)
         while missing:
-            verdicts: Mapping[Mask, Verdict] = yield Wanted(asks, self.claims)
+            verdicts: Verdicts = yield Wanted(asks, self.claims)
             told = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
             self.seen.update(told)
             missing.difference_update(told)
@@ -259,7 +259,7 @@ class _Search:
     def claims(self) -> tuple[Claim, ...]:
         claims = [self.claim(rule) for rule in sorted(self.found, key=smallest_first)]
         if self.trying is not None and self.largest(self.trying, self.seen, Verdict.BREAKS) is None:
-            claims.append(Claim(self.kind, self.trying, "unverified"))
+            claims.append(Claim(self.kind, Antecedent(self.trying), "unverified"))
         return tuple(claims)
 
     def claim(self, rule: Mask) -> Claim:
@@ -268,5 +268,5 @@ class _Search:
         if above <= len(self.seen) and all(
             self.seen.get(mask) is Verdict.HOLDS for mask in self.lattice.supersets(rule)
         ):
-            return Claim(self.kind, rule, "proved")
-        return Claim(self.kind, rule, "tested", draws, statement)
+            return Claim(self.kind, Antecedent(rule), "proved")
+        return Claim(self.kind, Antecedent(rule), "tested", draws, statement)

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from ..lattice import Lattice, Mask
+from ..lattice import Antecedent, Lattice, Mask, Subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Mining, Verdicts, Wanted
@@ -48,16 +48,18 @@ class _Trial:
     """Speaks of antecedents; the flip to concrete subsets is made where it asks."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
-        self.lattice, self.kind, self.own = lattice, miner.kind, miner.antecedent
+        self.lattice, self.kind, self.own = lattice, miner.kind, Antecedent(miner.antecedent)
         self.flip = miner.kind.flip(lattice)
         self.supersets, self.statement = miner.supersets(lattice)
         self.held = 0
         self.own_held = self.broken = self.unknown = self.tried = False
 
     def run(self) -> Mining:
-        yield from self.learn([Ask(self.own ^ self.flip, 0, crucial=True)])
+        yield from self.learn([Ask(Subset(self.own ^ self.flip), 0, crucial=True)])
         others = sorted({*self.supersets} - {self.own}, key=self.likely_to_break)
-        yield from self.learn([Ask(mask ^ self.flip, rank) for rank, mask in enumerate(others, 1)])
+        yield from self.learn(
+            [Ask(Subset(mask ^ self.flip), rank) for rank, mask in enumerate(others, 1)]
+        )
         self.tried = True
         while True:  # what was in flight when it broke is told still
             self.learned((yield Wanted((), self.claims, NO_OTHER)))

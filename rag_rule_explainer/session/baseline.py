@@ -37,7 +37,7 @@ class BaselineSetup:
 
     @property
     def _full(self) -> Arrangement:
-        return Arrangement.of(self.sources, self.sources.lattice.full)
+        return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
         """The baseline, whose answer the full set has from now on. Raises BaselineFailed."""

@@ -81,7 +81,7 @@ class BaselineChecks:
 
     @property
     def _full(self) -> Arrangement:
-        return Arrangement.of(self.sources, self.sources.lattice.full)
+        return Arrangement.of(self.sources, self.sources.full)
 
     async def check_true(self, judgings: Mapping[RuleKind, Judging], *, raises: bool) -> None:
         """Says so where a condition is not true of the baseline's answer, or already that of omissions.

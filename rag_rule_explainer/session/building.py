@@ -21,7 +21,7 @@ from ..explanation.records import (
 )
 from ..explanation.wording import joined
 from ..jsonable import as_json, encodable, json_object, recorded, recorded_judgement
-from ..lattice import Mask
+from ..lattice import Antecedent, Subset
 from ..predicates import negation_of
 from ..probing.budget import Budget, summed
 from ..probing.prices import TokensByModel, cost_of
@@ -63,7 +63,7 @@ class ExplanationBuilder:
     stop_reason: str
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    _probes: dict[Mask, Probe] = field(init=False)
+    _probes: dict[Subset, Probe] = field(init=False)
 
     def __post_init__(self) -> None:
         kept = (item for tracked in self.tracked_searches for item in tracked.probes.items())
@@ -205,7 +205,7 @@ class ExplanationBuilder:
         """What stands against any rule of a kind: the condition fails where it holds most easily."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
             search = report.tracked.search
-            easiest = search.kind.subset(search.lattice, search.lattice.full)
+            easiest = search.kind.subset(search.lattice, Antecedent(search.lattice.full))
             if search.verdicts.get(easiest) is Verdict.BREAKS:
                 where = "all sources" if easiest else "no sources"
                 opposite = negation_of(report.tracked.judging.predicate)
@@ -238,7 +238,7 @@ class ExplanationBuilder:
         """Guesses that no search needed: what one need not have known, the other may have asked. One
         that was never probed, as a limit was reached, has wasted nothing."""
         searches = [tracked.search for tracked in self.tracked_searches]
-        guessed = frozenset[Mask]().union(*(search.wasted - search.in_flight for search in searches))
+        guessed = frozenset[Subset]().union(*(search.wasted - search.in_flight for search in searches))
         return len(guessed.difference(*(search.verdicts for search in searches)))
 
 

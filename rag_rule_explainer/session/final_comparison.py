@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
-from ..lattice import Mask
+from ..lattice import Subset
 from ..probing.limits import LimitReached
 from ..probing.replayer import Replayer
 from ..probing.replaying import ReplayFidelity
@@ -62,7 +62,7 @@ class FinalComparison:
             if fidelity.doubt or failed is _NO_ROOM:
                 return
 
-    async def _failure(self, mask: Mask) -> str:
+    async def _failure(self, mask: Subset) -> str:
         """Makes one replay; returns how it failed, if it did. ``_NO_ROOM`` where a limit is reached."""
 
         def begin() -> None:
@@ -79,11 +79,11 @@ class FinalComparison:
         self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
         return str(reply.error) or "it failed"
 
-    def _again(self, fidelity: ReplayFidelity) -> tuple[Mask, ...]:
+    def _again(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
         """The subsets to ask about again: also all sources where a run went another way than the
         baseline; and where the application holds something else than before, those that were asked about
         first, when it held the least, and those of the rules themselves."""
-        full = self.sources.lattice.full
+        full = self.sources.full
         masks = [self._deciding(fidelity)]
         if fidelity.unchecked:
             return tuple(masks)
@@ -99,7 +99,7 @@ class FinalComparison:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
-    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Mask]:
+    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Subset]:
         """The subsets to ask about with what the application held before the baseline, if it holds
         something else by now: the smallest and the largest ones without each source, and the rules'."""
         if not fidelity.can_rewind():
@@ -109,7 +109,7 @@ class FinalComparison:
             (mask for mask in asked if self._is_comparable(fidelity, mask)),
             key=lambda mask: mask.bit_count(),
         )
-        full = self.sources.lattice.full
+        full = self.sources.full
         comparable, size = set(known), full.bit_count()
         own = [mask for each in self.tracked_searches for mask in each.hanging() if mask in comparable]
         # Of a middle size: state that few sources hide, and many as well.
@@ -120,11 +120,11 @@ class FinalComparison:
         )
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
-    def _deciding(self, fidelity: ReplayFidelity) -> Mask:
+    def _deciding(self, fidelity: ReplayFidelity) -> Subset:
         """The largest subset on which a condition came out otherwise than on all sources: rules of both
         kinds hang on it. Else the smallest one that was asked about."""
-        full = self.sources.lattice.full
-        seen, other = list[Mask](), list[Mask]()
+        full = self.sources.full
+        seen, other = list[Subset](), list[Subset]()
         for search in (tracked.search for tracked in self.tracked_searches):
             usual = Verdict.of(search.kind is RuleKind.RETENTION)
             on_all = search.verdicts.get(full, usual)
@@ -139,13 +139,13 @@ class FinalComparison:
             return max(other, key=lambda mask: (mask.bit_count(), mask))
         return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
 
-    def _is_comparable(self, fidelity: ReplayFidelity, mask: Mask) -> bool:
+    def _is_comparable(self, fidelity: ReplayFidelity, mask: Subset) -> bool:
         return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
 
 
-def _lacking_each(masks: Iterable[Mask], full: Mask) -> list[Mask]:
+def _lacking_each(masks: Iterable[Subset], full: Subset) -> list[Subset]:
     """The first of these, and those after it that lack a source which none before them lacks."""
-    chosen, lacked = list[Mask](), 0
+    chosen, lacked = list[Subset](), 0
     for mask in masks:
         lacks = full & ~mask
         if lacks & ~lacked:

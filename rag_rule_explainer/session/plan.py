@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from ..lattice import Lattice, Mask
+from ..lattice import Lattice, Mask, Subset
 from ..mining import (
     Confidence,
     Exhaustive,
@@ -184,7 +184,7 @@ class MiningPlan:
         kind: RuleKind,
         lattice: Lattice,
         settings: Settings,
-        known: Mapping[Mask, Verdict] | None = None,
+        known: Mapping[Subset, Verdict] | None = None,
     ) -> RuleSearch:
         """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
         # Who asks for everything at once has nothing left to guess.

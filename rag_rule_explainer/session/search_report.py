@@ -13,7 +13,7 @@ from ..explanation.records import (
     Witness,
 )
 from ..jsonable import encodable
-from ..lattice import Mask, maximal, minimal
+from ..lattice import Antecedent, Subset, maximal, minimal
 from ..mining import Evidence, RuleSearch
 from ..mining.importance import powers
 from ..probing.noise import Noise
@@ -66,11 +66,11 @@ class SearchReport:
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
 
-    def rules(self, claims: Iterable[Claim]) -> frozenset[Mask]:
+    def rules(self, claims: Iterable[Claim]) -> frozenset[Antecedent]:
         """The antecedents that are known to make rules: what is unverified may turn out to be none."""
         return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
 
-    def finding(self, claim: Claim, rules: Set[Mask]) -> Finding:
+    def finding(self, claim: Claim, rules: Set[Antecedent]) -> Finding:
         """One claim with its evidence; ``rules``: the antecedents of all that are known to be rules."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         speaks_of = claim.hangs_on[0]
@@ -135,12 +135,13 @@ class SearchReport:
         broken = self.evidence.breaking(claim.antecedent)
         return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
-    def border(self) -> tuple[Mask, ...]:
+    def border(self) -> tuple[Antecedent, ...]:
         """The largest antecedents seen broken, largest first: of a finished exact search, exactly B."""
         lattice = self.search.lattice
-        flip = self.kind.flip(lattice)
         broken = (
-            mask ^ flip for mask, verdict in self.search.verdicts.items() if verdict is Verdict.BREAKS
+            self.kind.antecedent(lattice, mask)
+            for mask, verdict in self.search.verdicts.items()
+            if verdict is Verdict.BREAKS
         )
         return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
 
@@ -208,22 +209,22 @@ class SearchReport:
             for mask in self.search.unresolved
         )
 
-    def _kept(self, mask: Mask) -> tuple[str, ...]:
+    def _kept(self, mask: Subset) -> tuple[str, ...]:
         return Arrangement.of(self.sources, mask).ids
 
-    def _subset(self, antecedent: Mask) -> Mask:
+    def _subset(self, antecedent: Antecedent) -> Subset:
         return self.kind.subset(self.search.lattice, antecedent)
 
-    def _answer(self, antecedent: Mask) -> str | None:
+    def _answer(self, antecedent: Antecedent) -> str | None:
         probe = self.tracked.get(self._subset(antecedent))
         answer = probe.reply.answer if probe else None
         return encodable(answer.text) if answer else None
 
-    def _why_unknown(self, mask: Mask) -> str:
+    def _why_unknown(self, mask: Subset) -> str:
         probe = self.tracked.get(mask)
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
-    def _is_minimal(self, antecedent: Mask, rules: Set[Mask]) -> bool | None:
+    def _is_minimal(self, antecedent: Antecedent, rules: Set[Antecedent]) -> bool | None:
         """None where some smaller antecedent is neither a rule nor seen broken."""
         if self.noise.min_confidence < 1:
             # One with two sources fewer may be a rule where none with one fewer is.
@@ -235,7 +236,7 @@ class SearchReport:
             return False
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
-    def _is_smallest_change(self, antecedent: Mask) -> bool:
+    def _is_smallest_change(self, antecedent: Antecedent) -> bool:
         """A resolved exact search has seen every smaller change hold; else count."""
         evidence = self.evidence
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
@@ -262,5 +263,5 @@ def with_relations(
     return tuple(replace(f, relation=relation(f)) for f in findings)
 
 
-def _largest_first(antecedent: Mask) -> tuple[int, int]:
+def _largest_first(antecedent: Antecedent) -> tuple[int, int]:
     return -antecedent.bit_count(), -antecedent

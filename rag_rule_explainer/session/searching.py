@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import StoreFailed
-from ..lattice import Mask
+from ..lattice import Subset
 from ..mining import RuleSearch
 from ..probing.drivers import drive, once
 from ..probing.judging import Judging
@@ -45,7 +45,7 @@ class Searching:
     baseline: Baseline
     teller: ProgressTeller
     announcer: Announcer | None
-    probed: set[Mask] = field(init=False, default_factory=set[Mask])
+    probed: set[Subset] = field(init=False, default_factory=set[Subset])
     _by_search: dict[RuleSearch, TrackedSearch] = field(init=False)
     _way: Way = field(init=False)
 
@@ -126,17 +126,17 @@ class Searching:
             jobs = [(tracked.search, mask) for tracked, mask in wanted]
             await once(jobs, self._vote, stop=self._stopper.stop)
 
-    async def _vote(self, search: RuleSearch, mask: Mask) -> Verdict:
+    async def _vote(self, search: RuleSearch, mask: Subset) -> Verdict:
         return await self._probe_if_wanted(search, mask, self.voting.poll)
 
-    async def _probe_if_wanted(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
+    async def _probe_if_wanted(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
         """Once more is waited for, where somebody watches. Raises LimitReached after a stop meanwhile."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()
         return await self._probe(search, mask, way)
 
-    async def _probe(self, search: RuleSearch, mask: Mask, way: Way | None = None) -> Verdict:
+    async def _probe(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
         tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, mask)
         if way is None:
             voted = self.settings.noise.votes and search.is_crucial(mask)
@@ -155,7 +155,7 @@ class Searching:
             self.prober.sampler.replayer.check_alive(probe.reply)
         return probe.judgement.verdict
 
-    def _keep(self, tracked: TrackedSearch, mask: Mask, probe: Probe) -> None:
+    def _keep(self, tracked: TrackedSearch, mask: Subset, probe: Probe) -> None:
         kept = probe if self.settings.reuse_answers else probe.without_answer()
         tracked.keep(mask, kept)
         if probe.ballot is not None:
@@ -168,6 +168,6 @@ class Searching:
         waiting = max(search.waiting - (search is told) for search in self._by_search)
         self.teller.note(len(self.probed), waiting)
 
-    def _announce(self, search: RuleSearch, mask: Mask, verdict: Verdict) -> None:
+    def _announce(self, search: RuleSearch, mask: Subset, verdict: Verdict) -> None:
         if self.announcer is not None:
             self.announcer.told(self._by_search[search], mask, verdict, len(self.probed))

@@ -41,7 +41,7 @@ async def rejudged(
         return None if arrangement is None else arrangement.key
 
     stored = await threads.shared().run(batcher.store.stored_answers, question, key_of)
-    full = Arrangement.of(sources, sources.lattice.full)
+    full = Arrangement.of(sources, sources.full)
     cases = [prober.case(full, prober.baseline)]
     for ids, answer in stored:
         arrangement = arrangement_of(ids)

@@ -52,7 +52,7 @@ class StoredQuestion:
     @property
     def _key(self) -> tuple[str, tuple[str, ...]]:
         """Under what the store knows the requests of the baseline on these sources."""
-        return self.name, Arrangement.of(self.sources, self.sources.lattice.full).key
+        return self.name, Arrangement.of(self.sources, self.sources.full).key
 
     async def recognise_the_application(self) -> None:
         """Raises ApplicationChanged where the store's answers are those of one that asks otherwise."""

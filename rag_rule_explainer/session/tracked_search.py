@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..explanation.records import Votes
-from ..lattice import Mask
+from ..lattice import Subset
 from ..mining import RuleSearch
 from ..probing.judging import Judging
 from ..probing.prober import Probe
@@ -30,10 +30,10 @@ class TrackedSearch:
     sources: SourceSet
     voting: Voting
     doubt: Callable[[], str] = str
-    _telling: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
-    _holding: dict[Mask, Probe] = field(default_factory=dict[Mask, Probe])
+    _telling: dict[Subset, Probe] = field(default_factory=dict[Subset, Probe])
+    _holding: dict[Subset, Probe] = field(default_factory=dict[Subset, Probe])
 
-    def keep(self, mask: Mask, probe: Probe) -> None:
+    def keep(self, mask: Subset, probe: Probe) -> None:
         """Keeps a probe, as long as there is room for it."""
         if probe.ballot is not None:
             # It was asked about once, and may have said something else.
@@ -46,21 +46,21 @@ class TrackedSearch:
             self._holding.popitem()
         (self._holding if holds else self._telling)[mask] = probe
 
-    def get(self, mask: Mask) -> Probe | None:
+    def get(self, mask: Subset) -> Probe | None:
         """The probe of a mask, where it was made and kept."""
         return self._telling.get(mask) or self._holding.get(mask)
 
-    def overrule(self, mask: Mask, probe: Probe) -> None:
+    def overrule(self, mask: Subset, probe: Probe) -> None:
         """Takes in a vote that another search of the same base has had on a subset probed here too."""
         if probe.ballot is not None and self.get(mask) is not None:
             judgement = self.judging.turned(probe.ballot.outcome)
             self.keep(mask, probe._replace(judgement=judgement))
 
-    def voted(self, mask: Mask) -> Verdict | None:
+    def voted(self, mask: Subset) -> Verdict | None:
         """What a vote on the base predicate has come to; None where there was none."""
         return self.voting.outcome(Arrangement.of(self.sources, mask), self.judging.base)
 
-    def standing(self) -> dict[Mask, Verdict] | None:
+    def standing(self) -> dict[Subset, Verdict] | None:
         """The verdicts as the votes have it; None where these confirmed them all."""
         verdicts = self.search.verdicts
         voted = {
@@ -82,13 +82,13 @@ class TrackedSearch:
         holds, breaks = probe.ballot.holds, probe.ballot.breaks
         return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
 
-    def hanging(self) -> list[Mask]:
+    def hanging(self) -> list[Subset]:
         """The subsets on which the rules of the search hang."""
         search = self.search
         hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
         return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]
 
     @property
-    def probes(self) -> dict[Mask, Probe]:
+    def probes(self) -> dict[Subset, Probe]:
         """Those that are kept; first those that say the most."""
         return {**self._telling, **self._holding}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ..explanation.records import Finding
-from ..lattice import Mask
+from ..lattice import Antecedent, Subset
 from ..mining import RuleSearch
 from ..rules import Claim, RuleKind
 from ..settings import Settings
@@ -56,7 +56,7 @@ class Announcer:
         self.open.set()
         self._updates = deque[Update]()
         self._abandoned = False
-        self._told = defaultdict[RuleKind, dict[Mask, tuple[Claim, Finding]]](dict)
+        self._told = defaultdict[RuleKind, dict[Antecedent, tuple[Claim, Finding]]](dict)
         self._due = dict[RuleSearch, int]()
 
     def take(self) -> Update | None:
@@ -74,7 +74,7 @@ class Announcer:
         self._abandoned = True
         self.open.set()
 
-    def told(self, tracked: TrackedSearch, mask: Mask, verdict: Verdict, probes: int) -> None:
+    def told(self, tracked: TrackedSearch, mask: Subset, verdict: Verdict, probes: int) -> None:
         """Looks at what is claimed after a verdict, if that is due, or if it breaks what was told."""
         search = tracked.search
         count = len(search.verdicts)
@@ -91,15 +91,17 @@ class Announcer:
         """Tells how what is reported in the end differs from what was told."""
         for tracked in tracked_searches:
             report, told = self._report_on(tracked), self._told[tracked.search.kind]
-            reported = {self.sources.mask_of(f.sources): f for f in rules if f.kind is report.kind}
+            reported = {
+                Antecedent(self.sources.mask_of(f.sources)): f for f in rules if f.kind is report.kind
+            }
             for antecedent, finding in reported.items():
                 _, before = told.get(antecedent, (None, None))
                 if before is None or _rests_on(before) != _rests_on(finding):
                     self._tell(Update(finding, probes))
             self._withdraw(report, told, reported.keys(), probes)
 
-    def _speaks_about(self, search: RuleSearch, mask: Mask) -> bool:
-        antecedent = search.kind.subset(search.lattice, mask)
+    def _speaks_about(self, search: RuleSearch, mask: Subset) -> bool:
+        antecedent = search.kind.antecedent(search.lattice, mask)
         return any(antecedent & rule == rule for rule in self._told[search.kind])
 
     def _look(self, tracked: TrackedSearch, probes: int) -> None:
@@ -115,7 +117,7 @@ class Announcer:
             self._tell(Update(finding, probes))
         self._withdraw(report, told, claimed, probes)
 
-    def _is_ripe(self, claim: Claim, claimed: Set[Mask], report: SearchReport) -> bool:
+    def _is_ripe(self, claim: Claim, claimed: Set[Antecedent], report: SearchReport) -> bool:
         if claim.status == "unverified" and claim.antecedent == report.search.lattice.full:
             return False  # that the condition holds to begin with is no news
         if not self.settings.minimal:
@@ -131,8 +133,8 @@ class Announcer:
     def _withdraw(
         self,
         report: SearchReport,
-        told: dict[Mask, tuple[Claim, Finding]],
-        standing: Set[Mask],
+        told: dict[Antecedent, tuple[Claim, Finding]],
+        standing: Set[Antecedent],
         probes: int,
     ) -> None:
         for antecedent in [each for each in told if each not in standing]:
@@ -150,9 +152,9 @@ class Announcer:
             now = replace(finding, claim="unverified", observed=counts[0], broken=counts[1])
             self._tell(Update(now, probes, why))
 
-    def _lacks_a_verdict(self, search: RuleSearch, antecedent: Mask) -> bool:
+    def _lacks_a_verdict(self, search: RuleSearch, antecedent: Antecedent) -> bool:
         unknown = (mask for mask, verdict in search.verdicts.items() if verdict is Verdict.UNKNOWN)
-        return any(search.kind.subset(search.lattice, m) & antecedent == antecedent for m in unknown)
+        return any(search.kind.antecedent(search.lattice, m) & antecedent == antecedent for m in unknown)
 
     def _report_on(self, tracked: TrackedSearch) -> SearchReport:
         return SearchReport(tracked, self.sources, self.settings.noise, self.plan.method)

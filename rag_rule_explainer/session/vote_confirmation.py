@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..lattice import Mask
+from ..lattice import Antecedent, Subset
 from ..probing.noise import Noise
 from ..rules import RuleKind
 from ..settings import Settings
@@ -26,13 +26,13 @@ class VoteConfirmation:
     sources: SourceSet
     settings: Settings
     plan: MiningPlan
-    _rechecked: set[tuple[RuleKind, Mask]] = field(default_factory=set[tuple[RuleKind, Mask]])
+    _rechecked: set[tuple[RuleKind, Antecedent]] = field(default_factory=set[tuple[RuleKind, Antecedent]])
 
     @property
     def _noise(self) -> Noise:
         return self.settings.noise
 
-    def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Mask]]:
+    def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Subset]]:
         """The subsets to put to the vote now: the own ones of rules, then random ones above them."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, mask) for tracked in tracked_searches for mask in self._own(tracked)]
@@ -46,12 +46,12 @@ class VoteConfirmation:
         search = self.plan.search(tracked.search.kind, self.sources.lattice, self.settings, known)
         return tracked.with_search(search)
 
-    def _own(self, tracked: TrackedSearch) -> list[Mask]:
+    def _own(self, tracked: TrackedSearch) -> list[Subset]:
         return [mask for mask in tracked.hanging() if tracked.voted(mask) is None]
 
-    def _above(self, tracked: TrackedSearch) -> list[Mask]:
+    def _above(self, tracked: TrackedSearch) -> list[Subset]:
         """Random subsets above each rule that were asked about once, as many as are to be rechecked."""
-        search, chosen = tracked.search, set[Mask]()
+        search, chosen = tracked.search, set[Subset]()
         flip = search.kind.flip(search.lattice)
         for claim in search.claims if self._noise.recheck else ():
             if (search.kind, claim.antecedent) in self._rechecked:

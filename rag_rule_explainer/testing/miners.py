@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..lattice import Lattice, Mask, minimal
+from ..lattice import Antecedent, Lattice, Mask, Subset, minimal
 from ..mining import Miner, RuleSearch
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
@@ -66,10 +66,10 @@ def _check(trial: _Trial) -> None:
     _run(trial, fresh)
 
 
-def _run(trial: _Trial, search: RuleSearch) -> Mapping[Mask, Verdict]:
+def _run(trial: _Trial, search: RuleSearch) -> Mapping[Subset, Verdict]:
     draw = random.Random(trial.seed)  # noqa: S311 -- reproducible on purpose
-    waiting: list[Mask] = []
-    asked: set[Mask] = set(search.verdicts)
+    waiting: list[Subset] = []
+    asked: set[Subset] = set(search.verdicts)
     while not search.finished:
         for ask in search.ask(draw.randint(1, 4)):
             _require(ask.key not in asked, f"{trial}: mask {ask.key} is asked for twice")
@@ -90,7 +90,7 @@ def _check_claims(trial: _Trial, search: RuleSearch) -> None:
             _check_claim(trial, search, claim, own)
 
 
-def _check_claim(trial: _Trial, search: RuleSearch, claim: Claim, own: Mask) -> None:
+def _check_claim(trial: _Trial, search: RuleSearch, claim: Claim, own: Antecedent) -> None:
     # The units whose addition to it the claim speaks about.
     spoken_of = own | claim.kept if claim.status == "relative" else trial.lattice.full
     for wider in trial.lattice.supersets(own):
@@ -102,7 +102,7 @@ def _check_claim(trial: _Trial, search: RuleSearch, claim: Claim, own: Mask) -> 
 
 
 def _check_complete(trial: _Trial, search: RuleSearch) -> None:
-    def holds(antecedent: Mask) -> bool:
+    def holds(antecedent: Antecedent) -> bool:
         above = trial.lattice.supersets(antecedent)
         return all(
             trial.verdicts[search.kind.subset(trial.lattice, wider)] is Verdict.HOLDS for wider in above
@@ -110,7 +110,7 @@ def _check_complete(trial: _Trial, search: RuleSearch) -> None:
 
     if not trial.finds_all:
         return
-    expected = set(minimal(filter(holds, trial.lattice.masks())))
+    expected = set(minimal(filter(holds, map(Antecedent, trial.lattice.masks()))))
     claimed = {claim.antecedent for claim in search.claims if claim.status != "unverified"}
     _require(expected == set(minimal(claimed)), f"{trial}: claimed {claimed}, the rules are {expected}")
 

@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from rag_rule_explainer import Explainer, RuleKind, Source, Verdict, equals
-from rag_rule_explainer.lattice import Lattice
+from rag_rule_explainer.lattice import Lattice, Subset
 from rag_rule_explainer.mining import RuleSearch, Transversal
 from rag_rule_explainer.sources import Arrangement, SourceSet
 from tests.benchmarks.ratios import show
@@ -72,7 +72,7 @@ async def bare_many() -> None:
 
     async def one(mask: int) -> None:
         async with slots:
-            answers[mask] = await always("?", Arrangement.of(MANY, mask).sources)
+            answers[mask] = await always("?", Arrangement.of(MANY, Subset(mask)).sources)
 
     await asyncio.gather(*(one(mask) for mask in MANY.lattice.masks()))
     assert len(answers) == 1 << 16

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Lattice, Mask, Subset
 from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import RuleKind
@@ -42,7 +42,7 @@ def asked(miner: Miner, holds: Holds, in_flight: int, seed: int = 0) -> list[Mas
     """The order in which a search asks, with log-normal latencies where several are in flight."""
     draw = random.Random(seed)
     search, now, order = RuleSearch(miner, LATTICE), 0.0, list[Mask]()
-    flying: list[tuple[float, Mask]] = []
+    flying: list[tuple[float, Subset]] = []
     while True:
         while len(flying) < in_flight and (ask := search.next()) is not None:
             order.append(ask.key)

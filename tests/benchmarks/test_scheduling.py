@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from rag_rule_explainer import Explainer, Source, equals
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Lattice, Mask, Subset
 from rag_rule_explainer.mining import Mono, RuleSearch, Speculation
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
@@ -77,7 +77,7 @@ def by_frontier(holds: Callable[[Mask], bool], width: int, takes: Latencies, sha
     """Whatever is ready goes out; with a share that may be wasted, idle slots guess."""
     guesses = Speculation(RuleKind.RETENTION, LATTICE, share) if share else None
     search = RuleSearch(Mono(RuleKind.RETENTION), LATTICE, guesses=guesses)
-    now, flying, probes = 0.0, list[tuple[float, Mask]](), 0
+    now, flying, probes = 0.0, list[tuple[float, Subset]](), 0
     while not search.finished:
         while len(flying) < width and (ask := search.next() or search.guess()) is not None:
             heapq.heappush(flying, (now + takes[ask.key], ask.key))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import Comparison, Explanation, Finding, Limits, RuleKind, diff
 from rag_rule_explainer.comparison import Change
-from rag_rule_explainer.lattice import Lattice
+from rag_rule_explainer.lattice import Lattice, Subset
 from rag_rule_explainer.mining import valid_rules
 from rag_rule_explainer.verdicts import Verdict
 from tests.comparison.explaining import explained
@@ -49,7 +49,7 @@ def valid(kind: RuleKind, truth: Truth, names: str) -> set[Names]:
     """The definition itself."""
     lattice = Lattice(SIZE)
     wanted = kind is RuleKind.RETENTION
-    verdicts = {mask: Verdict.of(holds is wanted) for mask, holds in enumerate(truth)}
+    verdicts = {Subset(mask): Verdict.of(holds is wanted) for mask, holds in enumerate(truth)}
     rules = valid_rules(kind, lattice, verdicts)
     return {frozenset(names[unit] for unit in lattice.units(rule)) for rule in rules}
 

@@ -19,7 +19,7 @@ from rag_rule_explainer.experiments.scoring import (
     score,
     voted,
 )
-from rag_rule_explainer.lattice import Lattice
+from rag_rule_explainer.lattice import Lattice, Subset
 from rag_rule_explainer.mining.exhaustive import valid_rules
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
@@ -43,7 +43,7 @@ def test_the_rules_are_all_valid_ones(told: list[bool]) -> None:
     verdicts = tuple(map(Verdict.of, told))
     found = mined(verdicts)
     lattice = Lattice(4)
-    by_mask = dict(enumerate(verdicts))
+    by_mask = {Subset(mask): verdict for mask, verdict in enumerate(verdicts)}
     assert found.rules[RETENTION] == set(valid_rules(RETENTION, lattice, by_mask))
     turned = {mask: ~verdict for mask, verdict in by_mask.items()}
     assert found.rules[OMISSION] == set(valid_rules(OMISSION, lattice, turned))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.lattice import Lattice, Mask, minimal
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, minimal
 from rag_rule_explainer.mining import Confidence, RuleSearch, superset_sums
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
@@ -20,7 +20,7 @@ def by_definition(values: list[int], size: int) -> list[int]:
 
 
 def confidence(kind: RuleKind, lattice: Lattice, holds: set[Mask], antecedent: Mask) -> Fraction:
-    under = [kind.subset(lattice, wider) for wider in lattice.supersets(antecedent)]
+    under = [kind.subset(lattice, Antecedent(wider)) for wider in lattice.supersets(antecedent)]
     return Fraction(sum(mask in holds for mask in under), len(under))
 
 

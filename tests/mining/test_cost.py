@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask
 from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import RuleKind
@@ -57,7 +57,7 @@ def test_when_all_subsets_hold_all_are_probed() -> None:
 def test_one_at_a_time_goes_in_counting_order(kind: RuleKind) -> None:
     lattice = Lattice(8)
     masks = probed(Mono(kind), 8, 2, negated=kind is OMISSION)
-    ranks = [lattice.complement(kind.subset(lattice, mask)) for mask in masks]
+    ranks = [lattice.complement(kind.subset(lattice, Antecedent(mask))) for mask in masks]
     assert ranks == sorted(ranks)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, Subset
 from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch, dual
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import RuleKind
@@ -19,9 +19,9 @@ def table(bits: int) -> Function:
     return lambda mask: bool(bits >> mask & 1)
 
 
-def steps(search: RuleSearch, holds: Function, draw: random.Random) -> Iterator[Mask]:
+def steps(search: RuleSearch, holds: Function, draw: random.Random) -> Iterator[Subset]:
     """Runs a search with verdicts arriving late and in any order; yields what was probed."""
-    waiting: list[Mask] = []
+    waiting: list[Subset] = []
     while not search.finished:
         waiting += [ask.key for ask in search.ask(draw.randint(1, 4))]
         draw.shuffle(waiting)
@@ -35,14 +35,14 @@ def claimed(search: RuleSearch) -> set[Mask]:
     return {claim.antecedent for claim in search.claims}
 
 
-def needed(kind: RuleKind, lattice: Lattice, holds: Function) -> set[Mask]:
+def needed(kind: RuleKind, lattice: Lattice, holds: Function) -> set[Subset]:
     """V ∪ B, as concrete subsets, straight from the definition."""
     valid: set[Mask] = set()
     border: set[Mask] = set()
     for antecedent in reversed(lattice.masks()):
         if all(parent in valid for parent in lattice.one_more(antecedent)):
-            (valid if holds(kind.subset(lattice, antecedent)) else border).add(antecedent)
-    return {kind.subset(lattice, antecedent) for antecedent in valid | border}
+            (valid if holds(kind.subset(lattice, Antecedent(antecedent))) else border).add(antecedent)
+    return {kind.subset(lattice, Antecedent(antecedent)) for antecedent in valid | border}
 
 
 def mined(miner: Miner, lattice: Lattice, holds: Function, draw: random.Random) -> set[Mask]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.lattice import Lattice, Mask, bits, minimal
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, Subset, bits, minimal
 from rag_rule_explainer.mining import Grouped, Mono, RuleSearch
 from rag_rule_explainer.rules import Claim, RuleKind
 from rag_rule_explainer.testing import check_miner
@@ -147,7 +147,7 @@ def assert_true(claim: Claim, lattice: Lattice, holds: Condition) -> None:
     assert counted, claim
     if not claim.kept:
         # Of groups: what exactly these are is not said, so only that it holds with all and with none.
-        assert all(holds(kind.subset(lattice, each)) for each in (rule, lattice.full))
+        assert all(holds(kind.subset(lattice, Antecedent(each))) for each in (rule, lattice.full))
         return
     free = claim.kept & ~rule
     assert rule & claim.kept == rule
@@ -176,7 +176,7 @@ def test_every_claim_is_true_word_by_word_where_conditions_are_not_monotone(
     lattice, plain = Lattice(size), blocked(draw, size)
 
     def holds(mask: Mask) -> bool:
-        return plain(kind.subset(lattice, mask))
+        return plain(kind.subset(lattice, Antecedent(mask)))
 
     search = searched(Grouped(kind), size, holds)
     assert search.finished
@@ -221,7 +221,7 @@ def test_wherever_it_is_stopped_what_it_claims_is_true(seed: int, kind: RuleKind
     lattice, plain = Lattice(size), blocked(draw, size)
 
     def holds(mask: Mask) -> bool:
-        return plain(kind.subset(lattice, mask))
+        return plain(kind.subset(lattice, Antecedent(mask)))
 
     search = RuleSearch(Grouped(kind), lattice, budget=budget)
     while asks := search.ask(draw.randint(1, 3)):
@@ -239,11 +239,11 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind, sha
     lattice, plain = Lattice(size), blocked(draw, size)
 
     def holds(mask: Mask) -> bool:
-        return plain(kind.subset(lattice, mask))
+        return plain(kind.subset(lattice, Antecedent(mask)))
 
     search = RuleSearch(Grouped(kind), lattice)
     while asks := search.ask():
-        told: Mapping[Mask, Verdict] = {
+        told: Mapping[Subset, Verdict] = {
             ask.key: Verdict.UNKNOWN if draw.random() < share else Verdict.of(holds(ask.key))
             for ask in asks
         }
@@ -256,7 +256,7 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind, sha
             free = list(bits(claim.kept & ~claim.antecedent))
             for extra in Lattice(len(free)).masks():
                 added = sum(bit for place, bit in enumerate(free) if extra >> place & 1)
-                assert kind.subset(lattice, claim.antecedent | added) not in unknown
+                assert kind.subset(lattice, Antecedent(claim.antecedent | added)) not in unknown
         assert_true(claim, lattice, holds)
 
 

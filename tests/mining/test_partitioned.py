@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.errors import InvalidInput
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask
 from rag_rule_explainer.mining import Mono, Partition, Partitioned, RuleSearch
 from rag_rule_explainer.mining.partitioned import Others
 from rag_rule_explainer.rules import RuleKind
@@ -77,9 +77,11 @@ def test_each_batch_has_the_rules_that_mining_it_alone_finds(
     for batch, rules in zip(batches, found, strict=True):
         for rule, own in rules.items():
             if rule in expected and rule:
-                assert claimed[rule].kept == batch
+                assert claimed[Antecedent(rule)].kept == batch
             if rule in expected:
-                assert own in {way[0].subset(lattice, tried) for tried in claimed[rule].hangs_on}
+                assert own in {
+                    way[0].subset(lattice, tried) for tried in claimed[Antecedent(rule)].hangs_on
+                }
     assert {claim.status for claim in search.claims} <= {"relative"}
 
 
@@ -122,10 +124,10 @@ def test_held_in_a_pair_over_two_batches_is_seen_as_what_each_lacks() -> None:
     claims = {claim.antecedent: claim for claim in search.claims}
     assert claims.keys() == {0, FIFTY.mask([7]), FIFTY.mask([43])}
     told = "held on all 512 subsets, with the sources of all other batches retained"
-    assert claims[FIFTY.mask([7])].sampling == told
-    assert claims[FIFTY.mask([7])].hangs_on == (FIFTY.full ^ TENS[0] | FIFTY.mask([7]),)
-    assert "; and so within 2 other batches" in claims[0].sampling
-    assert len(claims[0].hangs_on) == 3
+    assert claims[Antecedent(FIFTY.mask([7]))].sampling == told
+    assert claims[Antecedent(FIFTY.mask([7]))].hangs_on == (FIFTY.full ^ TENS[0] | FIFTY.mask([7]),)
+    assert "; and so within 2 other batches" in claims[Antecedent(0)].sampling
+    assert len(claims[Antecedent(0)].hangs_on) == 3
     apart = searched(Partitioned(RETENTION, TENS, "omitted"), FIFTY, lambda mask: mask & pair == pair)
     assert not apart.claims
 

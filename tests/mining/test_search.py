@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, Subset
 from rag_rule_explainer.mining import Ask, Evidence, Exhaustive, Mining, Mono, RuleSearch, Wanted
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import Claim, RuleKind
@@ -67,7 +67,7 @@ def test_after_a_stop_verdicts_in_flight_still_count() -> None:
 
 def test_what_was_never_asked_or_was_told_before_is_ignored() -> None:
     search = RuleSearch(Mono(RETENTION), Lattice(2))
-    search.tell({0b00: B, 0b01: B})
+    search.tell({Subset(0b00): B, Subset(0b01): B})
     (ask,) = search.ask()
     search.tell({ask.key: H})
     search.tell({ask.key: B})
@@ -90,8 +90,8 @@ class _Ranking:
     kind = RETENTION
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        yield Wanted((Ask(0, rank=5), Ask(1, rank=3)), tuple)
-        yield Wanted((Ask(0, rank=1),), tuple)
+        yield Wanted((Ask(Subset(0), rank=5), Ask(Subset(1), rank=3)), tuple)
+        yield Wanted((Ask(Subset(0), rank=1),), tuple)
         yield Wanted((), tuple)
         return ()
 
@@ -99,9 +99,9 @@ class _Ranking:
 def test_asking_again_replaces_the_rank() -> None:
     miner: Miner = _Ranking()
     search = RuleSearch(miner, Lattice(2))
-    assert search.ask(1) == (Ask(1, rank=3),)
-    search.tell({1: H})
-    assert search.ask() == (Ask(0, rank=1),)
+    assert search.ask(1) == (Ask(Subset(1), rank=3),)
+    search.tell({Subset(1): H})
+    assert search.ask() == (Ask(Subset(0), rank=1),)
 
 
 class _Hasty(Mono):
@@ -112,7 +112,7 @@ class _Hasty(Mono):
         wanted = next(mining)
         try:
             while True:
-                hasty = (Claim(self.kind, 0, "proved"),)
+                hasty = (Claim(self.kind, Antecedent(0), "proved"),)
                 wanted = mining.send((yield Wanted(wanted.asks, lambda: hasty)))  # noqa: B023
         except StopIteration as end:
             return end.value
@@ -139,13 +139,13 @@ def test_the_conformance_suite_catches_broken_miners(broken: type[Mono]) -> None
     st.sampled_from(list(RuleKind)),
 )
 def test_evidence_counts_the_applicable_verdicts(
-    verdicts: dict[Mask, Verdict], antecedent: Mask, kind: RuleKind
+    verdicts: dict[Subset, Verdict], antecedent: Antecedent, kind: RuleKind
 ) -> None:
     lattice = Lattice(5)
     if kind is RETENTION:
-        applicable = [mask for mask in lattice.masks() if mask & antecedent == antecedent]
+        applicable = [Subset(mask) for mask in lattice.masks() if mask & antecedent == antecedent]
     else:
-        applicable = [mask for mask in lattice.masks() if not mask & antecedent]
+        applicable = [Subset(mask) for mask in lattice.masks() if not mask & antecedent]
     evidence = Evidence(kind, lattice, verdicts)
     assert evidence.applicable(antecedent) == len(applicable)
     assert evidence.observed(antecedent) == sum(verdicts.get(mask) is H for mask in applicable)
@@ -154,7 +154,8 @@ def test_evidence_counts_the_applicable_verdicts(
 
 def test_evidence_counts_beyond_the_limit_of_families() -> None:
     lattice = Lattice(30)
-    rule, other = lattice.mask([1, 2]), lattice.mask([5])
-    evidence = Evidence(RETENTION, lattice, {rule: H, rule | other: B, other: H})
+    rule, other = Antecedent(lattice.mask([1, 2])), lattice.mask([5])
+    seen = {Subset(rule): H, Subset(rule | other): B, Subset(other): H}
+    evidence = Evidence(RETENTION, lattice, seen)
     assert (evidence.observed(rule), evidence.broken(rule)) == (1, 1)
     assert evidence.applicable(rule) == 2**28

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Subset
 from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch, Speculation
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
@@ -25,9 +25,9 @@ class Driven:
     def __init__(self, search: RuleSearch, truth: Sequence[Verdict], width: int, seed: int) -> None:
         self.search, self.truth, self.width = search, truth, width
         self.draw = random.Random(seed)
-        self.flying: list[Mask] = []
-        self.needed: list[Mask] = []
-        self.guessed: list[Mask] = []
+        self.flying: list[Subset] = []
+        self.needed: list[Subset] = []
+        self.guessed: list[Subset] = []
 
     def run(self, share: float = 0.0, most: int | None = None) -> "Driven":
         while most is None or len(self.needed) + len(self.guessed) < most:
@@ -95,8 +95,8 @@ def test_rules_claims_and_what_is_needed_are_those_without_guesses(
     assert search.waiting == 0
     evidence, other = search.evidence(), plain.search.evidence()
     for mask in lattice.masks():
-        assert evidence.observed(mask) == other.observed(mask)
-        assert evidence.broken(mask) == other.broken(mask)
+        assert evidence.observed(Antecedent(mask)) == other.observed(Antecedent(mask))
+        assert evidence.broken(Antecedent(mask)) == other.broken(Antecedent(mask))
 
 
 @given(

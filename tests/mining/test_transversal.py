@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.lattice import Lattice, Mask, minimal
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, minimal
 from rag_rule_explainer.mining import RuleSearch, Sampled, Transversal
 from rag_rule_explainer.mining.sampled import Draws
 from rag_rule_explainer.rules import RuleKind
@@ -188,7 +188,8 @@ def test_named_sizes_are_of_what_is_retained(kind: RuleKind) -> None:
     lattice = Lattice(20)
     draws = Draws(kind, lattice, 0b11, (5,))
     retained = [
-        kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
+        kind.subset(lattice, Antecedent(mask)).bit_count()
+        for mask in draws.supersets(3000, random.Random(0))
     ]
     assert retained.count(5) > 900
     assert "with 5 retained" in draws.ways
@@ -199,7 +200,8 @@ def test_named_sizes_count_pinned_sources_too(kind: RuleKind) -> None:
     lattice = Lattice(20)
     draws = Draws(kind, lattice, 0b11, (5, 30), pinned=2)
     retained = [
-        2 + kind.subset(lattice, mask).bit_count() for mask in draws.supersets(3000, random.Random(0))
+        2 + kind.subset(lattice, Antecedent(mask)).bit_count()
+        for mask in draws.supersets(3000, random.Random(0))
     ]
     assert retained.count(5) > 900
     assert "with 5 retained" in draws.ways
@@ -249,7 +251,8 @@ def test_whatever_is_unknown_no_claim_rests_on_it(seed: int, kind: RuleKind) -> 
         own = kind.subset(lattice, claim.antecedent)
         assert search.verdicts[own] is Verdict.HOLDS
         held = sum(
-            seen is Verdict.HOLDS and kind.subset(lattice, mask) & claim.antecedent == claim.antecedent
+            seen is Verdict.HOLDS
+            and kind.antecedent(lattice, mask) & claim.antecedent == claim.antecedent
             for mask, seen in search.verdicts.items()
         )
         assert held >= min(20, 1 << (size - claim.antecedent.bit_count()))
@@ -330,7 +333,7 @@ def test_a_lone_neighbour_that_breaks_a_rule_is_found_where_they_are_tried(
         (pair,) = shuffled(PAIR, 10, seed)
         other = next(bit for bit in (1, 2, 4) if not pair & bit)
         lone = pair | other if end == "one more" else lattice.full ^ other
-        breaking, rule = kind.subset(lattice, lone), any_of({pair}, kind)
+        breaking, rule = kind.subset(lattice, Antecedent(lone)), any_of({pair}, kind)
 
         def holds(mask: Mask, breaking: Mask = breaking, rule: Condition = rule) -> bool:
             return mask != breaking and rule(mask)

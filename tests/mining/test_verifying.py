@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, Subset
 from rag_rule_explainer.mining import RuleSearch, Sampled, Verifying, valid_rules
 from rag_rule_explainer.mining.verifying import NO_OTHER
 from rag_rule_explainer.rules import RuleKind
@@ -29,18 +29,18 @@ def test_it_says_what_the_definition_says(kind: RuleKind) -> None:
         lattice = Lattice(draw.randint(0, 5))
         share, doubt = draw.random() ** 0.2, draw.choice((0.0, 0.0, 0.1))
         table = {
-            mask: Verdict.UNKNOWN if draw.random() < doubt else Verdict.of(draw.random() < share)
-            for mask in lattice.masks()
+            subset: Verdict.UNKNOWN if draw.random() < doubt else Verdict.of(draw.random() < share)
+            for subset in map(Subset, lattice.masks())
         }
         rule = draw.randrange(1 << lattice.size)
         search = RuleSearch(Verifying(kind, rule), lattice)
         asked = tried(search, table, draw.randint(1, 4))
         assert len(asked) == len(set(asked))
-        speaks_about = {kind.subset(lattice, wider) for wider in lattice.supersets(rule)}
+        speaks_about = {kind.subset(lattice, Antecedent(wider)) for wider in lattice.supersets(rule)}
         assert set(asked) <= speaks_about
         broken = any(table[mask] is Verdict.BREAKS for mask in speaks_about)
         proved = rule in valid_rules(kind, lattice, table)
-        own = table[kind.subset(lattice, rule)]
+        own = table[kind.subset(lattice, Antecedent(rule))]
         expected = "proved" if proved else None if broken or own is not Verdict.HOLDS else "unverified"
         assert [claim.status for claim in search.claims] == [expected] * (expected is not None)
         assert search.stop_reason == NO_OTHER
@@ -80,7 +80,7 @@ def test_drawn_ones_are_drawn_anew_and_stated() -> None:
     lattice, sampled = Lattice(40), Sampled()
     rule = lattice.mask([0, 7])
     miner = Verifying(RETENTION, rule, sampled, seed=3)
-    search, asked = RuleSearch(miner, lattice), set[Mask]()
+    search, asked = RuleSearch(miner, lattice), set[Subset]()
     while asks := search.ask(8):
         asked |= {ask.key for ask in asks}
         assert [claim.status for claim in search.claims] == ["unverified"] * bool(search.verdicts)

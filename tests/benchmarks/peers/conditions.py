@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.lattice import Lattice, Mask, minimal
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, minimal
 from rag_rule_explainer.predicates.wording import equivalent
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing.reader import read_answer
@@ -33,7 +33,9 @@ class Condition:
 
     def implied(self, kind: RuleKind, antecedent: Mask) -> bool:
         """What is asked about an antecedent: whether the rule's condition holds on its own subset."""
-        return self.holds(kind.subset(self.lattice, antecedent)) == (kind is RuleKind.RETENTION)
+        return self.holds(kind.subset(self.lattice, Antecedent(antecedent))) == (
+            kind is RuleKind.RETENTION
+        )
 
     def is_rule(self, kind: RuleKind, antecedent: Mask) -> bool:
         """Whether it is one, minimal or not: validity is closed upwards."""
@@ -48,7 +50,7 @@ def known(lattice: Lattice, holds: Callable[[Mask], bool]) -> Condition:
 
 def _valid(lattice: Lattice, kind: RuleKind, holds: Callable[[Mask], bool]) -> frozenset[Mask]:
     wanted = kind is RuleKind.RETENTION
-    valid = [holds(kind.subset(lattice, mask)) == wanted for mask in lattice.masks()]
+    valid = [holds(kind.subset(lattice, Antecedent(mask))) == wanted for mask in lattice.masks()]
     for unit in range(lattice.size):
         bit = lattice.bit(unit)
         for mask in lattice.masks():

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer.lattice import Mask
+from rag_rule_explainer.lattice import Antecedent, Mask
 from rag_rule_explainer.mining.hitting import HittingSets
 from rag_rule_explainer.rules import Claim
 from tests.benchmarks.peers.subject import Subject
 
 
 def said(subject: Subject, sets: Iterable[Mask]) -> list[Claim]:
-    return [Claim(subject.kind, mask, "unverified") for mask in sets]
+    return [Claim(subject.kind, Antecedent(mask), "unverified") for mask in sets]
 
 
 def marco(subject: Subject, _seed: int) -> list[Claim]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from time import process_time
 from typing import Any
 
-from rag_rule_explainer.lattice import Lattice, Mask
+from rag_rule_explainer.lattice import Antecedent, Lattice, Mask
 from rag_rule_explainer.rules import RuleKind
 from tests.benchmarks.peers.conditions import Condition
 
@@ -62,7 +62,7 @@ class Subject:
         return held
 
     def _suffices(self, antecedent: Mask) -> bool:
-        retained = self.kind.subset(self.lattice, antecedent)
+        retained = self.kind.subset(self.lattice, Antecedent(antecedent))
         return self._holds(retained) == (self.kind is RuleKind.RETENTION)
 
     def _holds(self, retained: Mask) -> bool:
