@@ -256,7 +256,7 @@ class Explainer:
             settings=settings,
             plan=plan,
             progress=tuple(each for each in told if each is not None),
-            trace=TracedExplanation(replays=self._trace_replays),
+            trace=TracedExplanation(replays=self._trace_replays, follows_threads=True),
         )
 
     def _replay(self, given: Replay | None) -> Replay:
