@@ -51,7 +51,7 @@ class FunctionApplication(Application[Found]):
         if inspect.isroutine(function):
             raise InvalidInput(
                 f"{named_function(function)} cannot be called with one input alone; pass a function of "
-                "one input, or explain a function of (question, sources) with rag_rule_explainer.Explainer"
+                "one input, or explain one of (question, sources) with rag_rule_explainer.Explainer"
             )
         what = f"the class {function.__name__}" if is_class else f"a {type(function).__name__}"
         integration = frameworks().get(type(function).__module__.partition(".")[0])
