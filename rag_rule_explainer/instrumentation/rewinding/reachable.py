@@ -62,6 +62,7 @@ _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATOR: Any = GeneratorType
 _VARIABLE: Any = ContextVar
+_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
 _FUNCTION: Any = FunctionType
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
@@ -158,7 +159,7 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
-        if type(thing).__module__.split(".")[0] in _OF_THREADS:
+        if type(thing).__module__.split(".")[0] in _OF_THREADS or _is_a_register(node):
             return
         self._take_parts(node)
         if isinstance(thing, TUPLES):
@@ -265,6 +266,13 @@ class Reachable:
         owner, steps = _owner_of(value, holder)
         if steps <= _FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
+
+
+def _is_a_register(node: Node) -> bool:
+    """Returns True iff a library lists there, by weak references, what others have made, such as the runs
+    of all workflows that go on in the process."""
+    holder = node.holder
+    return isinstance(node.thing, _WEAK) and holder is not None and not is_of_user(holder.thing)
 
 
 def _module_of(thing: Any) -> str:
