@@ -50,10 +50,9 @@ _NEVER = (
 )
 _OF_THREADS = ("threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing")
 """Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
-_COLLECTIONS: Any = (
-    *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
-    *(WeakSet, UserDict, UserList, ChainMap),
-)
+_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
+_PLAIN: Any = (dict, list, tuple, set, frozenset, deque, CellType, UserDict, UserList, ChainMap)
+_COLLECTIONS = (*_PLAIN, *_WEAK)
 """Whose they are is told by what holds them."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """What refers to others otherwise than by attributes."""
@@ -62,7 +61,6 @@ _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATOR: Any = GeneratorType
 _VARIABLE: Any = ContextVar
-_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
 _FUNCTION: Any = FunctionType
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
@@ -269,8 +267,7 @@ class Reachable:
 
 
 def _is_a_register(node: Node) -> bool:
-    """Returns True iff a library lists there, by weak references, what others have made, such as the runs
-    of all workflows that go on in the process."""
+    """Returns True iff a library lists there, by weak references, what others made, such as all runs."""
     holder = node.holder
     return isinstance(node.thing, _WEAK) and holder is not None and not is_of_user(holder.thing)
 
