@@ -50,10 +50,9 @@ _NEVER = (
 )
 _OF_THREADS = ("threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing")
 """Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
-_COLLECTIONS: Any = (
-    *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
-    *(WeakSet, UserDict, UserList, ChainMap),
-)
+_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
+_PLAIN: Any = (dict, list, tuple, set, frozenset, deque, CellType, UserDict, UserList, ChainMap)
+_COLLECTIONS = (*_PLAIN, *_WEAK)
 """Whose they are is told by what holds them."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """What refers to others otherwise than by attributes."""
@@ -158,7 +157,7 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
-        if type(thing).__module__.split(".")[0] in _OF_THREADS:
+        if type(thing).__module__.split(".")[0] in _OF_THREADS or _is_a_register(node):
             return
         self._take_parts(node)
         if isinstance(thing, TUPLES):
@@ -265,6 +264,12 @@ class Reachable:
         owner, steps = _owner_of(value, holder)
         if steps <= _FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
+
+
+def _is_a_register(node: Node) -> bool:
+    """Returns True iff a library lists there, by weak references, what others made, such as all runs."""
+    holder = node.holder
+    return isinstance(node.thing, _WEAK) and holder is not None and not is_of_user(holder.thing)
 
 
 def _module_of(thing: Any) -> str:

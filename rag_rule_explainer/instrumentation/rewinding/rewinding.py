@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, update_wrapper
 from operator import attrgetter, itemgetter
 from types import CodeType, MethodType, ModuleType
-from typing import Any, cast
+from typing import Any
 
-from ..copies.state import Same
 from ..shared_state.counting import is_for_others, is_in, is_in_texts, reads, texts_in
 from ..shared_state.files import Left
 from ..shared_state.holdings import is_of_user, names_in
 from ..shared_state.reaching import is_ours, is_users
+from .apart import held_apart, things_in
 from .beyond import Beyond
 from .making import MadeAgain
 from .parts import ABSENT, DICT, LISTED, OF_A_FUNCTION, SET, is_plain
@@ -115,8 +115,11 @@ class Rewinding:
         if known:
             told = f"an earlier explanation found that runs go by {known}, and has left that set"
             return None if self._is_harmless(known) else Left(known, told)
-        left = None if self._is_missed else self._beyond.left()
+        left = None if self._is_missed else self._beyond.left(self._held_apart)
         return left if left is None or not self._is_harmless(left.place) else None
+
+    def _held_apart(self) -> frozenset[int]:
+        return held_apart(self._snapshot, self._isolated())
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
@@ -165,7 +168,7 @@ class Rewinding:
         return listed + (f" and {more} more" if more > 0 else "")
 
     def _changes(self) -> Iterator[_Change]:
-        apart = set(_things_in(self._isolated()))
+        apart = set(things_in(self._isolated()))
         for kept in self._snapshot.kept:
             if id(kept.node.thing) in apart:
                 continue
@@ -361,11 +364,3 @@ def _can_be_written_down(thing: object) -> bool:
     except Exception:  # whatever its class raises
         return False
     return True
-
-
-def _things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    for key in keys:
-        if isinstance(key, Same):
-            yield id(key.thing)
-        elif isinstance(key, tuple):
-            yield from _things_in(cast("tuple[Hashable, ...]", key))

@@ -58,7 +58,7 @@ class Kept:
 class Snapshot:
     """Keeps what is reachable from an application, as it is when this is made.
 
-    ``functions``: the user's. ``caches``: those of
+    ``nodes``: every object; ``functions``: the user's. ``caches``: those of
     ``functools``, each with the number of its entries. ``modules``: those that were loaded.
     """
 
@@ -67,6 +67,7 @@ class Snapshot:
         self.functions = reachable.functions
         self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
         self.modules = frozenset(sys.modules)
+        self.nodes = reachable.nodes
         self.things = [node.thing for node in reachable.nodes]
         self.kept = [*_kept(reachable)]
 

@@ -10,12 +10,13 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
-from llama_index_rag_rule_explainer import RuleExplainer, explained
+from llama_index_rag_rule_explainer import RuleExplainer, Unexplained, explained
 from llama_index_rag_rule_explainer.reading import plain, question_in, texts_in
 from workflows import events
 
 from rag_rule_explainer import (
     BaselineFailed,
+    Case,
     InvalidInput,
     ReplayMissedGate,
     SourceLeak,
@@ -105,6 +106,45 @@ def test_one_that_asks_a_human_says_so_at_once_and_the_way_out_works(seconds: fl
         return await handler
 
     assert retention(RuleExplainer(answered, predicate=BAD).explain("why?")) == sets("b")
+
+
+async def answered_by_hand(workflow: Any, **given: str) -> Any:
+    handler = workflow.run(**given)
+    async for event in handler.stream_events():
+        if isinstance(event, InputRequiredEvent):
+            handler.ctx.send_event(HumanResponseEvent(response="yes"))  # pyright: ignore[reportCallIssue] -- as above
+    return await handler
+
+
+def test_the_users_own_run_is_answered_by_its_handle_and_says_why_it_has_no_rules() -> None:
+    workflow = explained(Asking(), predicate=BAD)
+    done: Unexplained[Any] = asyncio.run(answered_by_hand(workflow, query="why?"))
+    assert done.output == "bad news"
+    assert isinstance(done.error, BaselineFailed)
+    assert re.search("asks a human.*Pass a function that answers it", str(done.error))
+
+    async def alone() -> Any:
+        return await workflow.run(query="why?")
+
+    # Where nobody listens, nobody answers, and it does not wait for that.
+    with pytest.raises(BaselineFailed, match="asks a human"):
+        asyncio.run(alone())
+
+
+def test_code_that_is_explained_answers_an_explained_workflow_in_every_run() -> None:
+    inner = explained(Asking(), predicate=BAD)
+
+    async def answer(question: str) -> str:
+        return (await answered_by_hand(inner, query=question)).output
+
+    assert retention(RuleExplainer(answer, predicate=BAD).explain("why?")) == sets("b")
+
+
+def test_an_explained_class_of_workflows_is_run_as_one() -> None:
+    async def run() -> Any:
+        return await explained(Reader, predicate=BAD).run(user_input="why?")
+
+    assert retention(asyncio.run(run()).explanation) == sets("b")
 
 
 @IDLE
@@ -398,3 +438,29 @@ def test_other_parameters_with_the_same_prompt_are_another_request() -> None:
 
     with pytest.raises(StateShared, match="request 1 to a model differs"):
         RuleExplainer(answer, predicate=BAD).explain("why?")
+
+
+class Waiting(Workflow):
+    """Says that it has begun, and waits for a human."""
+
+    @step
+    async def wait(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        ctx.write_event_to_stream(Found(count=0))
+        return StopEvent(result=await ctx.wait_for_event(HumanResponseEvent))
+
+
+async def test_other_workflows_may_go_on_meanwhile() -> None:
+    other = Waiting(timeout=None).run()
+    assert isinstance(await anext(other.stream_events()), Found)
+    loop = asyncio.get_running_loop()
+
+    def is_bad(case: Case) -> bool:
+        loop.call_soon_threadsafe(other.ctx.send_event, Found(count=1))
+        return "bad" in case.answer.text
+
+    try:
+        explanation = await RuleExplainer(Reader(), predicate=is_bad).aexplain("why?")
+    finally:
+        await other.cancel_run()
+    assert explanation.complete
+    assert retention(explanation) == sets("b")
