@@ -263,14 +263,16 @@ class Arrangement:
     def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
         """The arrangement of a mask: its sources and the pinned ones, in the order of the set.
 
-        Of an order, the same with its units in that order. What is pinned keeps its place among them, and
-        so do the sources of a unit among each other.
+        Of an order other than that, the same with its units in that order: what is pinned keeps its place
+        among them, and the sources of a unit follow each other.
         """
         mask = key if isinstance(key, int) else sources.lattice.mask(key)
         if sources.pinned:
             mask |= 1 << sources.lattice.size
         shown = cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
-        return shown if isinstance(key, int) else cls(tuple(sources.reordered(shown.sources, key)))
+        if isinstance(key, int) or list(key) == sorted(key):
+            return shown
+        return cls(tuple(sources.reordered(shown.sources, key)))
 
     @property
     def key(self) -> tuple[str, ...]:

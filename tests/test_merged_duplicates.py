@@ -142,6 +142,9 @@ def test_units_are_the_map_from_masks_to_what_is_shown() -> None:
     first, second = (sources.lattice.bit(unit) for unit in range(2))
     assert Arrangement.of(sources, Subset(first)).ids == ("a", "c", "d")
     assert Arrangement.of(sources, Subset(second)).ids == ("b", "c")
+    # What is pinned keeps its place; the recorded order is the same arrangement, however it is said.
+    assert Arrangement.of(sources, (1, 0)).ids == ("b", "a", "c", "d")
+    assert Arrangement.of(sources, (0, 1)).key == Arrangement.of(sources, sources.full).key
     assert sources.mask_of(["a"]) == sources.mask_of(["d", "a"]) == first
     assert sources.ids_of(first | second) == ("a", "b", "d")
     assert sources.lattice == Lattice(2)

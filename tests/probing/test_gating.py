@@ -117,3 +117,16 @@ def test_nothing_goes_on_outside_and_a_closed_replay_is_inert() -> None:
     with taking_part(serving):
         # As a background task that kept the context of an ended replay sees it.
         assert going_on() is None
+
+
+def test_what_is_kept_is_served_in_the_order_asked_for() -> None:
+    recording = Recording[str](identify)
+    recording.record(("first",), ["a", "b", "c"], None)
+    recording.record(("second",), ["c", "a"], None)
+    captured = recording.captured()
+    serving = captured.replaying(sources(["c", "b"]))
+    assert serving.serve(("first",)) == ["c", "b"]
+    assert (serving.order, serving.handed) == (("c", "b"), ["c", "b"])
+    # Each search as it was recorded, where what is kept is in the recorded order.
+    plain = captured.replaying(sources(["a", "c"]))
+    assert (plain.serve(("second",)), plain.order) == (["c", "a"], ())

@@ -122,3 +122,16 @@ def test_of_two_equal_texts_one_explains_the_other() -> None:
     sight = Sight([Source("one", TRIAL), Source("other", TRIAL), Source("blog", BLOG)])
     assert sight.leaked_in([Request(TRIAL)], ["one"]) == frozenset()
     assert sight.leaked_in([Request(TRIAL)], ["blog"]) == {"one", "other"}
+
+
+def test_orders_are_told_by_first_and_last_places_and_over_all_requests() -> None:
+    def orders(*texts: str) -> set[tuple[str, ...]]:
+        return set(Sight(BOTH).orders_in([Request(text) for text in texts]))
+
+    assert (
+        orders(f"{BLOG}\n{TRIAL}")
+        == orders(f"{BLOG}\n{TRIAL}", BLOG) - {("blog",)}
+        == {("blog", "trial")}
+    )
+    assert ("trial", "blog") in orders(f"{BLOG}\n{TRIAL}\n{BLOG}")
+    assert orders(BLOG, TRIAL) == {("blog",), ("trial",), ("blog", "trial")}
