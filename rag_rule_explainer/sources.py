@@ -266,13 +266,14 @@ class Arrangement:
         Of an order other than that, the same with its units in that order: what is pinned keeps its place
         among them, and the sources of a unit follow each other.
         """
-        mask = key if isinstance(key, int) else sources.lattice.mask(key)
+        if not isinstance(key, int):
+            recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
+            is_recorded = list(key) == sorted(key)
+            return recorded if is_recorded else cls(tuple(sources.reordered(recorded.sources, key)))
+        mask: Mask = key
         if sources.pinned:
             mask |= 1 << sources.lattice.size
-        shown = cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
-        if isinstance(key, int) or list(key) == sorted(key):
-            return shown
-        return cls(tuple(sources.reordered(shown.sources, key)))
+        return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
 
     @property
     def key(self) -> tuple[str, ...]:
