@@ -23,11 +23,12 @@ from typing import Any
 from ..shared_state.files import Left
 from ..shared_state.positions import state_of
 from ..shared_state.statements import Statements
+from .owners import package_of
+from .reachable import OF_THREADS
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """Libraries, by their names, whose connections to SQLite may be anywhere in them."""
 _MOST_IN_LIBRARIES = 3000
-_OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "asyncio", "concurrent"})
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
@@ -49,7 +50,7 @@ class Beyond:
         self._texts = tuple(texts)
         found = self._things = list(things)
         self._asked = [
-            (thing, ask, ask(thing))
+            (thing, ask, _safely(ask, thing))
             for thing in found
             for kinds, ask in _ASKED
             if isinstance(thing, kinds)
@@ -90,7 +91,7 @@ class Beyond:
         waiting: list[Any] = [
             each
             for each in self._things
-            if isinstance(each, sqlite3.Connection) or _library_of(each) in _DATABASES
+            if isinstance(each, sqlite3.Connection) or package_of(each) in _DATABASES
         ]
         seen, found = set[int](), list[sqlite3.Connection]()
         while waiting and len(seen) < _MOST_IN_LIBRARIES:
@@ -131,10 +132,6 @@ def _interpreter() -> dict[str, object]:
     }
 
 
-def _library_of(thing: object) -> str:
-    return type(thing).__module__.split(".")[0]
-
-
 def _of_a_file(thing: Any) -> object:
     """The size and time of a file that is open to be read and written; nothing of another one."""
     if thing.closed or "+" not in str(getattr(thing, "mode", "")):
@@ -159,12 +156,12 @@ def _safely(ask: Callable[[Any], object], thing: object) -> object:
 
 
 def _of_threads(thing: object) -> str:
-    return state_of(thing) if _library_of(thing) in _OF_THREADS else ""
+    return state_of(thing) if package_of(thing) in OF_THREADS else ""
 
 
 _ASKED: tuple[tuple[Any, Callable[[Any], object]], ...] = (
     (object, _of_threads),
     (io.IOBase, lambda thing: thing.closed),
-    ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), lambda thing: _safely(_of_a_file, thing)),
-    (BaseProxy, lambda thing: _safely(_of_a_proxy, thing)),
+    ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), _of_a_file),
+    (BaseProxy, _of_a_proxy),
 )

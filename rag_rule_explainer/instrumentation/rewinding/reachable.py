@@ -9,19 +9,16 @@ import asyncio
 import gc
 import sys
 import threading
-from collections import ChainMap, UserDict, UserList, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from enum import Enum, auto
 from functools import lru_cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from types import (
     BuiltinFunctionType,
-    CellType,
     CodeType,
     FunctionType,
     GeneratorType,
@@ -29,11 +26,13 @@ from types import (
     ModuleType,
 )
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
+from weakref import ReferenceType
 
 from ..shared_state.holdings import function_in, is_of_user, names_in
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
-from .parts import ABSENT, CLASS, LISTED, SET, TUPLES, Part, is_plain, parts_of
+from .owners import Node, Owner, is_model, is_of_library, owner_of, package_of
+from .parts import CLASS, parts_of
+from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
 _MOST = 6000
 """Objects that are looked at."""
@@ -42,19 +41,14 @@ _MOST_INSIDE = 5000
 _MOST_LIBRARIES = 30
 _FROM_A_LIBRARY = 2
 """Steps from one object of a library to the next, at most."""
-_MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""How the base classes of models are called in the frameworks."""
 _NEVER = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
-_OF_THREADS = ("threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing")
-"""Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
-_COLLECTIONS: Any = (
-    *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
-    *(WeakSet, UserDict, UserList, ChainMap),
+OF_THREADS = frozenset(
+    {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
 )
-"""Whose they are is told by what holds them."""
+"""Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """What refers to others otherwise than by attributes."""
 # What holds anything: as Any, the checker does not ask what is in it.
@@ -62,56 +56,7 @@ _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATOR: Any = GeneratorType
 _VARIABLE: Any = ContextVar
-_FUNCTION: Any = FunctionType
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
-
-
-class Owner(Enum):
-    """Whose an object is: a collection is of what holds it."""
-
-    USER = auto()
-    FRAMEWORK = auto()
-    MODEL = auto()
-    LIBRARY = auto()
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """An object. ``name``: how its holder calls it; ``holder``: what it was first found in; ``steps``:
-    how many objects of libraries are between it and another one; ``contents``: its parts, and what each
-    holds.
-    """
-
-    thing: Any
-    name: str = ""
-    holder: "Node | None" = None
-    owner: Owner = Owner.USER
-    steps: int = 0
-    contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
-
-    @property
-    def is_passed_by(self) -> bool:
-        """True iff what it holds is called as it is called itself."""
-        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_user(self.thing)
-        return is_wrapper or isinstance(self.thing, _COLLECTIONS)
-
-    def names(self) -> Iterator[str]:
-        """Yields the names by which one comes to it from an object that is no collection, and no
-        library's."""
-        node: Node | None = self
-        while node is not None:
-            if node.name:
-                yield node.name
-            node = node.holder
-            if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
-                return
-
-    def object(self) -> Any:
-        """Returns the object that holds it and is no collection; its own where it is none."""
-        node = self
-        while node.is_passed_by and node.holder is not None:
-            node = node.holder
-        return node.thing
 
 
 class Reachable:
@@ -158,7 +103,7 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
-        if type(thing).__module__.split(".")[0] in _OF_THREADS:
+        if package_of(thing) in OF_THREADS:
             return
         self._take_parts(node)
         if isinstance(thing, TUPLES):
@@ -259,10 +204,10 @@ class Reachable:
         if isinstance(value, type):
             # Its metaclass, and the classes it is made of, may be the user's where it is not.
             if is_users(value.__module__ or ""):
-                owner = Owner.MODEL if _is_model(value) else Owner.USER
+                owner = Owner.MODEL if is_model(value) else Owner.USER
                 self._waiting.append(Node(value, name, holder, owner))
             return
-        owner, steps = _owner_of(value, holder)
+        owner, steps = owner_of(value, holder)
         if steps <= _FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
@@ -270,25 +215,3 @@ class Reachable:
 def _module_of(thing: Any) -> str:
     known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
     return str(known.__module__)
-
-
-def is_of_library(thing: Any) -> bool:
-    """Returns True iff an object is neither the user's nor a framework's."""
-    return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_user(thing)
-
-
-def _is_model(kind: Any) -> bool:
-    return any(each.__name__ in _MODELS for each in kind.__mro__)
-
-
-def _owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    if _is_model(type(value)) or holder.owner is Owner.MODEL:
-        # What a model holds is its own, whoever wrote it.
-        return Owner.MODEL, 0
-    if isinstance(value, _COLLECTIONS) and not is_users(type(value).__module__):
-        return holder.owner, holder.steps
-    if isinstance(value, _FUNCTION) or is_of_user(value):
-        return Owner.USER, 0
-    if not is_of_library(value):
-        return Owner.FRAMEWORK, 0
-    return Owner.LIBRARY, holder.steps + 1
