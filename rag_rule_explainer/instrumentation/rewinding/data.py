@@ -6,7 +6,7 @@ import pickle
 from types import MethodType
 from typing import Any
 
-from ..shared_state.holdings import is_of_user
+from .companies import is_of_own
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
@@ -25,7 +25,7 @@ def is_data(value: Any) -> bool:
         if is_plain(each) or id(each) in seen or isinstance(each, type):
             continue
         seen.add(id(each))
-        if is_of_user(each):
+        if is_of_own(each):
             return True
         if isinstance(each, _METHOD):
             waiting.append(each.__self__)

@@ -8,8 +8,8 @@ from types import CellType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
-from ..shared_state.holdings import is_of_user
-from ..shared_state.reaching import FRAMEWORKS, is_users
+from ..shared_state.reaching import FRAMEWORKS
+from .companies import is_of_own, is_own
 from .parts import Part
 
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
@@ -49,7 +49,7 @@ class Node:
     @property
     def is_passed_by(self) -> bool:
         """True iff what it holds is called as it is called itself."""
-        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_user(self.thing)
+        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
@@ -78,7 +78,7 @@ def package_of(thing: object) -> str:
 
 def is_of_library(thing: Any) -> bool:
     """Returns True iff an object is neither the user's nor a framework's."""
-    return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_user(thing)
+    return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_own(thing)
 
 
 def is_model(kind: Any) -> bool:
@@ -91,9 +91,9 @@ def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     if is_model(type(value)) or holder.owner is Owner.MODEL:
         # What a model holds is its own, whoever wrote it.
         return Owner.MODEL, 0
-    if isinstance(value, _COLLECTIONS) and not is_users(type(value).__module__):
+    if isinstance(value, _COLLECTIONS) and not is_own(type(value).__module__):
         return holder.owner, holder.steps
-    if isinstance(value, _FUNCTION) or is_of_user(value):
+    if isinstance(value, _FUNCTION) or is_of_own(value):
         return Owner.USER, 0
     if not is_of_library(value):
         return Owner.FRAMEWORK, 0

@@ -28,8 +28,9 @@ from types import (
 from typing import Any
 from weakref import ReferenceType
 
-from ..shared_state.holdings import function_in, is_of_user, names_in
-from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
+from ..shared_state.holdings import function_in, names_in
+from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours
+from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
@@ -132,7 +133,7 @@ class Reachable:
                 self._add_all((("", each) for each in entries), node)
 
     def _look_at_class(self, node: Node) -> None:
-        if is_users(node.thing.__module__ or ""):
+        if is_own(node.thing.__module__ or ""):
             content = CLASS.read(node.thing)
             node.contents.append((CLASS, content))
             self._add_all(((name, function_in(value)) for name, value in content.items()), node)
@@ -143,7 +144,7 @@ class Reachable:
         function = node.thing
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         self._add_all(cells, node)
-        if is_of_user(function):
+        if is_of_own(function):
             self.functions.append(node)
             self._take_parts(node)
             self._look_at_globals(node)
@@ -164,7 +165,7 @@ class Reachable:
                 function.__globals__.get(name),
                 *map(sys.modules.get, (name, f"{package}.{name}")),
             ):
-                if isinstance(each, ModuleType) and is_users(each.__name__):
+                if isinstance(each, ModuleType) and is_own(each.__name__):
                     self._look_at_module(each, names, node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
@@ -174,7 +175,7 @@ class Reachable:
             module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
             if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
                 continue
-            if not is_users(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
+            if not is_own(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
                 self.libraries.setdefault(module.__name__, module)
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
@@ -184,7 +185,7 @@ class Reachable:
         known |= new
         for name in new & vars(module).keys():
             value = vars(module)[name]
-            if isinstance(value, ModuleType) and is_users(value.__name__):
+            if isinstance(value, ModuleType) and is_own(value.__name__):
                 self._look_at_module(value, names, of)
             else:
                 self._add(value, name, node)
@@ -203,7 +204,7 @@ class Reachable:
             return
         if isinstance(value, type):
             # Its metaclass, and the classes it is made of, may be the user's where it is not.
-            if is_users(value.__module__ or ""):
+            if is_own(value.__module__ or ""):
                 owner = Owner.MODEL if is_model(value) else Owner.USER
                 self._waiting.append(Node(value, name, holder, owner))
             return

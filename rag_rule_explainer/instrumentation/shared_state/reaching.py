@@ -22,7 +22,8 @@ FRAMEWORKS = tuple(frameworks())
 """Packages whose objects hold objects of the user; their own attributes are their own affair."""
 _OURS = "rag_rule_explainer"
 """How the names of this package and of its integrations end."""
-_INSTALLED = {"site-packages", "dist-packages"}
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""Folders of what is installed."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
@@ -128,7 +129,8 @@ def _of_function(function: FunctionType) -> Iterator[Place]:
             yield name, function.__globals__[name], True
 
 
-def _is_named_as_ours(module: str) -> bool:
+def is_named_as_ours(module: str) -> bool:
+    """Returns True iff a module is called as those of this package are."""
     return module.partition(".")[0].endswith(_OURS)
 
 
@@ -139,7 +141,7 @@ def is_ours(thing: object) -> bool:
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)
-    return _is_named_as_ours(module)
+    return is_named_as_ours(module)
 
 
 @cache
@@ -147,13 +149,13 @@ def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not Python's, not installed, not ours."""
     if module == "__main__":
         return True
-    if _is_named_as_ours(module):
+    if is_named_as_ours(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
     if not file:
         return False
     path = Path(file)
-    return not _INSTALLED & set(path.parts) and _STANDARD_LIBRARY not in path.parents
+    return not INSTALLED & set(path.parts) and _STANDARD_LIBRARY not in path.parents
 
 
 def _held_by(thing: object) -> Mapping[str, Any]:
