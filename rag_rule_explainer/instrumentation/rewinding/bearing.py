@@ -4,8 +4,9 @@ import dis
 from collections import deque
 from collections.abc import Iterator
 from functools import cached_property
+from inspect import getattr_static
 from operator import attrgetter, itemgetter
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..shared_state.counting import is_for_others, is_in, is_in_texts, reads, texts_in
@@ -77,8 +78,16 @@ class Bearing:
             if names & self.named:
                 return True
         else:
-            names = {name}
+            names = {name, *self._properties_of(type(kept.node.thing), name)}
         return any(each.removeprefix("_") in self._stored for each in names)
+
+    def _properties_of(self, kind: type, name: str) -> Iterator[str]:
+        """The properties that the user's code sets, by which an object holds something else there."""
+        for each in self._stored:
+            found = getattr_static(kind, each, None)
+            setter = getattr(found, "fset", None)
+            if isinstance(setter, FunctionType) and name.lstrip("_") in names_in(setter.__code__):
+                yield each
 
     @cached_property
     def _stored(self) -> frozenset[str]:

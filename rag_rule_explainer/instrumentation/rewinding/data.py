@@ -6,13 +6,16 @@ import pickle
 from types import MethodType
 from typing import Any
 
+from ..shared_state.reaching import FRAMEWORKS
 from .companies import is_of_own
+from .parts import read_slots
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
 """Objects that are looked at."""
 # What holds anything: as Any, the checker does not ask what is in it.
 _METHOD: Any = MethodType
+_FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
 
 
 def is_data(value: Any) -> bool:
@@ -25,21 +28,28 @@ def is_data(value: Any) -> bool:
         if is_plain(each) or id(each) in seen or isinstance(each, type):
             continue
         seen.add(id(each))
-        if is_of_own(each):
+        if is_of_own(each) or isinstance(each, _FUTURES):
             return True
         if isinstance(each, _METHOD):
             waiting.append(each.__self__)
-        if isinstance(each, (asyncio.Future, concurrent.futures.Future)):
-            return True
-        if isinstance(each, DICT):
-            waiting += [*DICT.keys(each), *DICT.values(each)]
-        elif isinstance(each, (*LISTED, SET, frozenset)):
-            waiting += list(each)
-        elif isinstance(getattr(each, "__dict__", None), DICT):
-            waiting += [*DICT.values(vars(each))]
-        elif not callable(each) and not _can_be_written_down(each):
+        held = _held_by(each)
+        if held is None and not callable(each) and not _can_be_written_down(each):
             return False
+        waiting += held or ()
     return True
+
+
+def _held_by(thing: Any) -> list[Any] | None:
+    """What a collection holds, or an object by names; None for what holds nothing that Python knows."""
+    if isinstance(thing, DICT):
+        return [*DICT.keys(thing), *DICT.values(thing)]
+    if isinstance(thing, (*LISTED, SET, frozenset)):
+        return list(thing)
+    if isinstance(getattr(thing, "__dict__", None), DICT):
+        return [*DICT.values(vars(thing))]
+    if type(thing).__module__.startswith(FRAMEWORKS):
+        return [*read_slots(thing).values()]
+    return None
 
 
 def _can_be_written_down(thing: object) -> bool:

@@ -146,7 +146,8 @@ def _slots_of(thing: object) -> Iterator[tuple[str, Any]]:
                     yield name, member
 
 
-def _read_slots(thing: object) -> dict[str, Any]:
+def read_slots(thing: object) -> dict[str, Any]:
+    """Returns what is in the slots of an object, by name; ``ABSENT`` where one is empty."""
     content = dict[str, Any]()
     for name, member in _slots_of(thing):
         try:
@@ -157,7 +158,7 @@ def _read_slots(thing: object) -> dict[str, Any]:
 
 
 def _write_slots(thing: object, content: dict[str, Any]) -> None:
-    now = _read_slots(thing)
+    now = read_slots(thing)
     for name, member in _slots_of(thing):
         value = content.get(name, ABSENT)
         if value is now[name]:
@@ -168,7 +169,7 @@ def _write_slots(thing: object, content: dict[str, Any]) -> None:
             member.__set__(thing, value)
 
 
-_SLOTS = Part(_read_slots, _write_slots, is_named=True)
+_SLOTS = Part(read_slots, _write_slots, is_named=True)
 
 
 _ORDERED: Any = OrderedDict

@@ -6,6 +6,7 @@ connection or a thread is nobody's data.
 """
 
 import asyncio
+import dis
 import gc
 import sys
 import threading
@@ -14,10 +15,12 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
+from multiprocessing.sharedctypes import SynchronizedBase
 from types import (
+    AsyncGeneratorType,
     BuiltinFunctionType,
     CodeType,
     FunctionType,
@@ -29,7 +32,7 @@ from typing import Any
 from weakref import ReferenceType
 
 from ..shared_state.holdings import function_in, names_in
-from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours
+from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
@@ -40,6 +43,8 @@ _MOST = 6000
 _MOST_INSIDE = 5000
 """Entries of a collection that are looked at."""
 _MOST_LIBRARIES = 30
+_IMPORTING = frozenset({"import_module", "__import__"})
+"""How code imports a module by a name that it makes."""
 _FROM_A_LIBRARY = 2
 """Steps from one object of a library to the next, at most."""
 _NEVER = (
@@ -55,7 +60,7 @@ _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 # What holds anything: as Any, the checker does not ask what is in it.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
-_GENERATOR: Any = GeneratorType
+_GENERATORS: Any = (GeneratorType, AsyncGeneratorType)
 _VARIABLE: Any = ContextVar
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
@@ -65,7 +70,9 @@ class Reachable:
 
     ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
     the user's. ``caches``: those of ``functools``.
-    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others.
+    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others;
+    ``settings``: modules of frameworks, each with the globals that a function sets which code names.
+    ``others``: threads and the like, which are not looked into.
     """
 
     def __init__(self, application: object) -> None:
@@ -74,6 +81,8 @@ class Reachable:
         self.caches: list[Any] = []
         self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
         self.libraries: dict[str, ModuleType] = {}
+        self.settings: dict[str, frozenset[str]] = {}
+        self.others: list[Any] = []
         self._seen: set[int] = set()
         self._waiting = deque([Node(application)])
         while self._waiting and len(self.nodes) < _MOST:
@@ -93,8 +102,8 @@ class Reachable:
             self._look_at_class(node)
         elif isinstance(thing, _VARIABLE):
             self._add(thing.get(), node.name, node)
-        elif isinstance(thing, _GENERATOR):
-            frame = thing.gi_frame
+        elif isinstance(thing, _GENERATORS):
+            frame = getattr(thing, "gi_frame", None) or getattr(thing, "ag_frame", None)
             self._add_all(frame.f_locals.items() if frame is not None else (), node)
         elif isinstance(thing, _CACHED):
             self.caches.append(thing)
@@ -105,6 +114,8 @@ class Reachable:
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
         if package_of(thing) in OF_THREADS:
+            if isinstance(thing, SynchronizedBase):
+                self._add(thing.get_obj(), node.name, node)
             return
         self._take_parts(node)
         if isinstance(thing, TUPLES):
@@ -159,6 +170,9 @@ class Reachable:
             held = function.__globals__
             self._add_all(((name, held[name]) for name in names & held.keys()), node)
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
+        self._take_settings(names, function.__globals__)
+        if _IMPORTING & names:
+            self._look_at_modules(names, node)
         package = str(function.__globals__.get("__package__") or "")
         for name in names:
             for each in (
@@ -167,6 +181,14 @@ class Reachable:
             ):
                 if isinstance(each, ModuleType) and is_own(each.__name__):
                     self._look_at_module(each, names, node)
+
+    def _look_at_modules(self, names: frozenset[str], node: Node) -> None:
+        """Looks at all modules that code may import by whatever name: the user's, and those that were
+        made and not loaded."""
+        for name, module in list(sys.modules.items()):
+            is_made = isinstance(module, ModuleType) and getattr(module, "__spec__", None) is None
+            if (is_made and name != "__main__") or is_users(name):
+                self._look_at_module(module, names, node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
         """Takes the modules of other libraries that code names, or whose functions and objects it
@@ -177,6 +199,18 @@ class Reachable:
                 continue
             if not is_own(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
                 self.libraries.setdefault(module.__name__, module)
+
+    def _take_settings(self, names: frozenset[str], held: dict[str, Any]) -> None:
+        """Takes what functions of frameworks set that code names, such as ``set_debug``: in its own
+        module's globals, or in those of a module that it names."""
+        named = [each for name in names for each in (held.get(name), sys.modules.get(name))]
+        modules = [each for each in named if isinstance(each, ModuleType)]
+        named += [vars(each)[name] for each in modules for name in names & vars(each).keys()]
+        for each in named:
+            if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
+                module = str(each.__globals__.get("__name__", ""))
+                stored = _globals_set_in(each.__code__)
+                self.settings[module] = self.settings.get(module, frozenset()) | stored
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
         _, known = self.modules.setdefault(module.__name__, (module, set()))
@@ -200,7 +234,10 @@ class Reachable:
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if value is ABSENT or is_plain(value) or id(value) in self._seen:
             return
-        if isinstance(value, _NEVER) or is_opaque(value) or is_ours(value):
+        if is_opaque(value) or is_ours(value):
+            return
+        if isinstance(value, _NEVER):
+            self.others.append(value)
             return
         if isinstance(value, type):
             # Its metaclass, and the classes it is made of, may be the user's where it is not.
@@ -216,3 +253,10 @@ class Reachable:
 def _module_of(thing: Any) -> str:
     known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
     return str(known.__module__)
+
+
+@cache
+def _globals_set_in(code: CodeType) -> frozenset[str]:
+    return frozenset(
+        str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_GLOBAL"
+    )

@@ -61,7 +61,8 @@ class Snapshot:
     """Keeps what is reachable from an application, as it is when this is made.
 
     ``functions``: the user's. ``caches``: those of ``functools``, each with the number of its entries.
-    ``modules``: those that were loaded. ``things``: every object.
+    ``modules``: those that were loaded. ``things``: every object;
+    ``others``: threads and the like, which are not looked into.
     """
 
     def __init__(self, application: object) -> None:
@@ -69,6 +70,7 @@ class Snapshot:
         self.functions = reachable.functions
         self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
         self.modules = frozenset(sys.modules)
+        self.others = reachable.others
         self.things = [node.thing for node in reachable.nodes]
         self.kept = [*_kept(reachable)]
 
@@ -79,6 +81,9 @@ def _kept(reachable: Reachable) -> Iterator[Kept]:
     for module, names in reachable.modules.values():
         part = of_names(frozenset(names))
         yield Kept(Node(module), part, part.read(module))
+    for name, names in reachable.settings.items():
+        module, part = sys.modules[name], of_names(names)
+        yield Kept(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
