@@ -73,7 +73,7 @@ class Node:
 
 def package_of(thing: object) -> str:
     """Returns the package of an object's class."""
-    return type(thing).__module__.split(".")[0]
+    return str(type(thing).__module__).split(".")[0]
 
 
 def is_of_library(thing: Any) -> bool:

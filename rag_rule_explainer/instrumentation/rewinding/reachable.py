@@ -11,7 +11,7 @@ import gc
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import ContextVar
@@ -43,6 +43,7 @@ _MOST = 6000
 _MOST_INSIDE = 5000
 """Entries of a collection that are looked at."""
 _MOST_LIBRARIES = 30
+_SEEDING = frozenset({"seed", "setstate"})
 _IMPORTING = frozenset({"import_module", "__import__"})
 """How code imports a module by a name that it makes."""
 _FROM_A_LIBRARY = 2
@@ -170,7 +171,9 @@ class Reachable:
             held = function.__globals__
             self._add_all(((name, held[name]) for name in names & held.keys()), node)
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
-        self._take_settings(names, function.__globals__)
+        named = list(_named_by(names, function.__globals__))
+        self._take_settings(named)
+        self._take_seeded(named, node)
         if _IMPORTING & names:
             self._look_at_modules(names, node)
         package = str(function.__globals__.get("__package__") or "")
@@ -200,12 +203,15 @@ class Reachable:
             if not is_own(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
                 self.libraries.setdefault(module.__name__, module)
 
-    def _take_settings(self, names: frozenset[str], held: dict[str, Any]) -> None:
-        """Takes what functions of frameworks set that code names, such as ``set_debug``: in its own
-        module's globals, or in those of a module that it names."""
-        named = [each for name in names for each in (held.get(name), sys.modules.get(name))]
-        modules = [each for each in named if isinstance(each, ModuleType)]
-        named += [vars(each)[name] for each in modules for name in names & vars(each).keys()]
+    def _take_seeded(self, named: Iterable[Any], node: Node) -> None:
+        """Takes what functions such as ``random.seed`` set: they are methods of an object that nobody
+        names. It changes whenever it is drawn from, so code that only draws is left alone."""
+        for each in named:
+            if isinstance(each, MethodType) and each.__name__ in _SEEDING:
+                self._add(each.__self__, each.__name__, node)
+
+    def _take_settings(self, named: Iterable[Any]) -> None:
+        """Takes the globals that functions of frameworks set, such as ``set_debug``."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
@@ -248,6 +254,15 @@ class Reachable:
         owner, steps = owner_of(value, holder)
         if steps <= _FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
+
+
+def _named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
+    """Everything that code with these names may mean: its globals, and what is in modules."""
+    for name in names:
+        for each in (held.get(name), sys.modules.get(name)):
+            yield each
+            if isinstance(each, ModuleType):
+                yield from (vars(each)[name] for name in names & vars(each).keys())
 
 
 def _module_of(thing: Any) -> str:

@@ -53,7 +53,8 @@ class Rewinding:
         self._is_harmless = is_harmless
         self._isolated = isolated
         self._bearing = Bearing(self._snapshot)
-        self._beyond = Beyond(self._snapshot.things, self._bearing.named, self._bearing.texts)
+        things = [*self._snapshot.things, *self._snapshot.others]
+        self._beyond = Beyond(things, self._bearing.named, self._bearing.texts)
         self._is_missed = False
         self.is_wanted = False
         self._places: tuple[str, ...] = ()
@@ -139,10 +140,9 @@ class Rewinding:
             if id(kept.node.thing) in apart:
                 continue
             try:
-                names = kept.changed()
+                names = [name for name in kept.changed() if self._bearing.matters(kept, name)]
             except Exception:  # noqa: S112 -- whatever an object of the user's raises that is looked at
                 continue
-            names = [name for name in names if self._bearing.matters(kept, name)]
             if not names:
                 continue
             is_whole = "" in names
