@@ -11,10 +11,10 @@ from xml.etree.ElementTree import Element
 
 from ..shared_state.positions import state_of
 from .owners import package_of
-from .reachable import OF_THREADS
+from .reachable import APART, OF_THREADS
 from .values import is_plain
 
-Ask = Callable[[Any], object]
+_Ask = Callable[[Any], object]
 
 _CLIENTS = frozenset({"httpx", "requests", "aiohttp", "niquests"})
 """Libraries of clients, by their names."""
@@ -22,14 +22,14 @@ _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """What a client keeps between its requests, and code may ask it for."""
 
 
-def asked_of(thing: object, named: frozenset[str]) -> Iterator[Ask]:
+def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     """Yields what a thing is to be asked, before a run and after it. ``named``: the names in an
     application's code."""
     for kinds, ask in _ASKED:
         # Not isinstance: an object of the user's may answer anything when asked for its class.
         if issubclass(type(thing), kinds):
             yield ask
-    if package_of(thing) in OF_THREADS:
+    if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART):
         yield state_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
@@ -37,7 +37,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[Ask]:
         yield lambda kind: len(type.__subclasses__(kind))
 
 
-def answer_of(thing: object, ask: Ask) -> object:
+def answer_of(thing: object, ask: _Ask) -> object:
     """Returns what a thing tells; None where it raises."""
     try:
         return ask(thing)
@@ -69,7 +69,7 @@ def _of_an_element(thing: Any) -> object:
     return thing.tag, thing.text, thing.tail, dict(thing.attrib), len(thing)
 
 
-_ASKED: tuple[tuple[Any, Ask], ...] = (
+_ASKED: tuple[tuple[Any, _Ask], ...] = (
     (io.IOBase, lambda thing: thing.closed),
     ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), _of_a_file),
     (BaseProxy, str),

@@ -78,13 +78,13 @@ class Bearing:
             if names & self.named:
                 return True
         else:
-            names = {name, *self._properties_of(type(kept.node.thing), name)}
+            names = {name, *self._properties_of(kept.node.thing, name)}
         return any(each.removeprefix("_") in self._stored for each in names)
 
-    def _properties_of(self, kind: type, name: str) -> Iterator[str]:
+    def _properties_of(self, thing: object, name: str) -> Iterator[str]:
         """The properties that the user's code sets, by which an object holds something else there."""
         for each in self._stored:
-            found = getattr_static(kind, each, None)
+            found = getattr_static(type(thing), each, None)
             setter = getattr(found, "fset", None)
             if isinstance(setter, FunctionType) and name.lstrip("_") in names_in(setter.__code__):
                 yield each

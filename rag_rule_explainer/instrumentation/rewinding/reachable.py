@@ -48,10 +48,11 @@ _IMPORTING = frozenset({"import_module", "__import__"})
 """How code imports a module by a name that it makes."""
 _FROM_A_LIBRARY = 2
 """Steps from one object of a library to the next, at most."""
-_NEVER = (
+APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
+"""What is not looked into, such as a thread: what it does and holds is its own."""
 OF_THREADS = frozenset(
     {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
 )
@@ -189,8 +190,8 @@ class Reachable:
         """Looks at all modules that code may import by whatever name: the user's, and those that were
         made and not loaded."""
         for name, module in list(sys.modules.items()):
-            is_made = isinstance(module, ModuleType) and getattr(module, "__spec__", None) is None
-            if (is_made and name != "__main__") or is_users(name):
+            # A package may have put anything there in its own place.
+            if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names, node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
@@ -242,7 +243,7 @@ class Reachable:
             return
         if is_opaque(value) or is_ours(value):
             return
-        if isinstance(value, _NEVER):
+        if isinstance(value, APART):
             self.others.append(value)
             return
         if isinstance(value, type):

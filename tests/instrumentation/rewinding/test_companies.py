@@ -3,7 +3,7 @@
 import itertools
 import sys
 from collections.abc import Callable
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,7 +39,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Installs a package of another name each time, and loads it."""
     folder = tmp_path / "site-packages"
     folder.mkdir()
-    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     numbers = itertools.count()
 
     def installed(code: str = GUARD, metadata: str | None = None, **files: str) -> ModuleType:
@@ -53,6 +53,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
             )
             for file, text in files.items():
                 (notes / file.replace("_url", "_url.json")).write_text(text)
+        invalidate_caches()
         monkeypatch.setitem(sys.modules, name, import_module(name))
         return sys.modules[name]
 
