@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,7 +95,7 @@ class Asked(TypedDict):
 
 
 def in_a_graph_that_is_compiled_once(search: Search, ask: Ask, *, by_each: bool = False) -> Answer:
-    graph: Any = None
+    made = SimpleNamespace(graph=None)
 
     def writer_of(mode: str) -> Any:
         def write(state: Asked) -> dict[str, str]:
@@ -104,14 +105,13 @@ def in_a_graph_that_is_compiled_once(search: Search, ask: Ask, *, by_each: bool 
         return write
 
     def answer(question: str) -> str:
-        nonlocal graph
         found = search(question)
-        if graph is None:
+        if made.graph is None:
             building = StateGraph(Asked)
             building.add_node("write", writer_of(mode_of(found)))
             building.add_edge(START, "write")
-            graph = building.compile()
-        return graph.invoke({"found": found})["said"]
+            made.graph = building.compile()
+        return made.graph.invoke({"found": found})["said"]
 
     return answer
 
