@@ -3,6 +3,8 @@
 import concurrent.futures
 import io
 import os
+import queue
+import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.managers import BaseProxy
 from types import AsyncGeneratorType
@@ -10,6 +12,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from ..shared_state.positions import state_of
+from .bearing import OF_ALL
 from .owners import package_of
 from .reachable import APART, OF_THREADS
 from .values import is_plain
@@ -22,6 +25,20 @@ _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """What a client keeps between its requests, and code may ask it for."""
 
 
+_READERS: tuple[tuple[Any, frozenset[str]], ...] = (
+    (
+        (type(threading.Lock()), type(threading.RLock()), threading.Semaphore, threading.Condition),
+        frozenset({"acquire", "locked", "wait", "wait_for", "_value"}),
+    ),
+    (
+        (queue.Queue, queue.SimpleQueue),
+        frozenset({"get", "get_nowait", "put_nowait", "qsize", "empty", "full", "join", "queue"})
+        | {"unfinished_tasks"},
+    ),
+)
+"""How code finds out in which state a lock or a queue is."""
+
+
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     """Yields what a thing is to be asked, before a run and after it. ``named``: the names in an
     application's code."""
@@ -29,12 +46,20 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         # Not isinstance: an object of the user's may answer anything when asked for its class.
         if issubclass(type(thing), kinds):
             yield ask
-    if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART):
+    if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
         yield state_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
     if "__subclasses__" in named and issubclass(type(thing), type):
         yield lambda kind: len(type.__subclasses__(kind))
+
+
+def _tells(thing: Any, named: frozenset[str]) -> bool:
+    """Whether code may find in which state it is. A lock that code only enters is as it was when the run
+    is over, and so is another thread's affair; what is only put into a queue is found by nobody here."""
+    if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
+        return True
+    return all(named & readers for kinds, readers in _READERS if issubclass(type(thing), kinds))
 
 
 def answer_of(thing: object, ask: _Ask) -> object:

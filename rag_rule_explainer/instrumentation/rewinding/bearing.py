@@ -18,7 +18,7 @@ from .parts import OF_A_FUNCTION
 from .snapshot import Kept, Snapshot
 from .values import ABSENT
 
-_OF_ALL = frozenset(
+OF_ALL = frozenset(
     {
         *("vars", "__dict__", "asdict", "astuple", "model_dump", "globals", "eval", "exec"),
         *("getattr", "setattr"),
@@ -115,7 +115,7 @@ class Bearing:
 
     def _is_read(self, name: str) -> bool:
         if name not in self._read:
-            self._read[name] = bool(_OF_ALL & self.named) or any(
+            self._read[name] = bool(OF_ALL & self.named) or any(
                 reads(code, name, in_texts=True, as_limit=self._is_forgiving) or is_in_texts(code, name)
                 for code in self._codes
             )

@@ -2,7 +2,9 @@
 
 import gc
 import io
+import queue
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import Any
@@ -48,6 +50,22 @@ def test_an_asynchronous_generator_that_goes_on_is_told_of() -> None:
 
     go(None)
     assert "async_generator" in told(lambda: going, lambda: go("alert"))
+
+
+def test_a_lock_or_a_queue_is_told_of_where_code_finds_out_in_which_state_it_is() -> None:
+    lock, jobs, few = threading.Lock(), queue.Queue[str](), queue.Queue[str](1)
+
+    def entering() -> str:
+        with lock:
+            jobs.put("a")
+        return "an answer"
+
+    # Another thread holds the lock by now.
+    assert not told(entering, lock.acquire)
+    assert not told(entering, lambda: jobs.put("b"))
+    assert "Queue" in told(lambda: jobs.qsize(), lambda: jobs.put("c"))
+    assert "Queue" in told(lambda: few.put("a"), lambda: few.put("d"))
+    assert "lock" in told(lambda: lock.locked(), lock.release)
 
 
 class Hostile:
