@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import RagRuleError, StateShared
@@ -31,6 +31,7 @@ from .run_context import (
 )
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
+from .starts import Starts
 from .state_watch import StateWatch
 
 Item = TypeVar("Item")
@@ -42,7 +43,7 @@ class Replays(Generic[Item]):
 
     ``first``: the run that was recorded; ``captured``: what it retrieved; ``exposure``: how that is shown
     to models; ``state``: watches what the application keeps; ``fidelity``: compares the runs with the
-    first.
+    first; ``starts``: lets them begin one after the other.
     """
 
     application: Application[Item]
@@ -53,6 +54,7 @@ class Replays(Generic[Item]):
     exposure: ExposureChecks
     state: StateWatch
     fidelity: Fidelity
+    starts: Starts = field(default_factory=Starts)
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's sync entry."""
@@ -64,9 +66,10 @@ class Replays(Generic[Item]):
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """One replay through the application's async entry."""
-        async with self.state.aturn([source.id for source in kept]):
+        async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
             replaying = self._replaying(kept)
             with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
+                run.watch.exchanges.before_sending.append(sent)
                 output = await self.application.arun(self.case.copied(self.application.copied), kept)
             return self._checked(output, kept, run)
 

@@ -109,7 +109,7 @@ async def check(noise: Noise, votes: Sequence[Verdict]) -> None:
     ]
 
 
-@pytest.mark.parametrize("most", [2, 3, 4, 5])
+@pytest.mark.parametrize("most", [2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 async def test_every_sequence_of_outcomes_ends_as_one_by_one(most: int) -> None:
     for votes in product((HOLDS, BREAKS, UNKNOWN), repeat=most):
         await check(Noise(samples=most, vote="every"), votes)

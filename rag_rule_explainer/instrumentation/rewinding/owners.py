@@ -21,6 +21,7 @@ _COLLECTIONS: Any = (
 """Whose they are is told by what holds them."""
 # What holds anything: as Any, the checker does not ask what is in it.
 _FUNCTION: Any = FunctionType
+_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
 
 
 class Owner(Enum):
@@ -69,6 +70,13 @@ class Node:
         while node.is_passed_by and node.holder is not None:
             node = node.holder
         return node.thing
+
+
+def is_a_register(node: Node) -> bool:
+    """Returns True iff a library lists there, by weak references, what others have made, such as the runs
+    of all workflows that go on in the process."""
+    holder = node.holder
+    return isinstance(node.thing, _WEAK) and holder is not None and not is_of_own(holder.thing)
 
 
 def package_of(thing: object) -> str:

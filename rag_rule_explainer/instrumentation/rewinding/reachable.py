@@ -34,7 +34,7 @@ from weakref import ReferenceType
 from ..shared_state.holdings import function_in, names_in
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
-from .owners import Node, Owner, is_model, is_of_library, owner_of, package_of
+from .owners import Node, Owner, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
@@ -115,6 +115,8 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
+        if is_a_register(node):
+            return
         if package_of(thing) in OF_THREADS:
             if isinstance(thing, SynchronizedBase):
                 self._add(thing.get_obj(), node.name, node)

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from ...allowed import checked_whole
@@ -175,10 +176,17 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
 def _adapted(judge: Any) -> Any:
     if isinstance(judge, type):
         return None
-    from importlib.metadata import entry_points  # here, because importing the package reads no folders
-
-    for adapter in entry_points(group=_ADAPTERS):
+    for adapter in _adapters():
         if hasattr(judge, adapter.name):
             # Late, and by name: whoever has such a model has its framework, and nobody else needs it.
             return adapter.load()(judge)
     return judge
+
+
+@cache
+def _adapters() -> tuple[Any, ...]:
+    """Returns what the integrations register to make judges of their frameworks' models. It reads the
+    metadata of every distribution that is installed, so it does so once."""
+    from importlib.metadata import entry_points  # importing the package reads no folders
+
+    return tuple(entry_points(group=_ADAPTERS))

@@ -240,6 +240,8 @@ def app_with(model: BaseChatModel, names: str, *, streaming: bool) -> Runnable[s
 
 
 WAYS = ["sync", "async", "streamed", "async streamed", "chat_replay"]
+FAST = ("sync", "async streamed")
+"""Ways of asking that differ from each other in everything; the slow tests ask in all of them."""
 
 
 def explained(way: str) -> Callable[[Cutting, Retries], Explanation]:
@@ -298,7 +300,9 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(
     assert all(reasons[f"silent {each}"] == EMPTY_REPLY for each in ("empty", "thinking"))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [each if each in FAST else pytest.param(each, marks=pytest.mark.slow) for each in WAYS]
+)
 def test_no_reply_that_is_cut_off_becomes_a_verdict(way: str) -> None:
     cut = explained_all(explained(way), ends(), 6, start=50 * WAYS.index(way))
     assert cut.total() > 5

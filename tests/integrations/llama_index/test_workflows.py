@@ -16,6 +16,7 @@ from workflows import events
 
 from rag_rule_explainer import (
     BaselineFailed,
+    Case,
     InvalidInput,
     ReplayMissedGate,
     SourceLeak,
@@ -398,3 +399,29 @@ def test_other_parameters_with_the_same_prompt_are_another_request() -> None:
 
     with pytest.raises(StateShared, match="request 1 to a model differs"):
         RuleExplainer(answer, predicate=BAD).explain("why?")
+
+
+class Waiting(Workflow):
+    """Says that it has begun, and waits for a human."""
+
+    @step
+    async def wait(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        ctx.write_event_to_stream(Found(count=0))
+        return StopEvent(result=await ctx.wait_for_event(HumanResponseEvent))
+
+
+async def test_other_workflows_may_go_on_meanwhile() -> None:
+    other = Waiting(timeout=None).run()
+    assert isinstance(await anext(other.stream_events()), Found)
+    loop = asyncio.get_running_loop()
+
+    def is_bad(case: Case) -> bool:
+        loop.call_soon_threadsafe(other.ctx.send_event, Found(count=1))
+        return "bad" in case.answer.text
+
+    try:
+        explanation = await RuleExplainer(Reader(), predicate=is_bad).aexplain("why?")
+    finally:
+        await other.cancel_run()
+    assert explanation.complete
+    assert retention(explanation) == sets("b")
