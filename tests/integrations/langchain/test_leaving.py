@@ -111,7 +111,7 @@ def in_a_graph_that_is_compiled_once(search: Search, ask: Ask, *, by_each: bool 
             building.add_node("write", writer_of(mode_of(found)))
             building.add_edge(START, "write")
             made.graph = building.compile()
-        return made.graph.invoke({"found": found})["said"]
+        return made.graph.invoke({"found": found, "said": ""})["said"]
 
     return answer
 
