@@ -75,8 +75,7 @@ class Node:
 def is_a_register(node: Node) -> bool:
     """Returns True iff a library lists there, by weak references, what others have made, such as the runs
     of all workflows that go on in the process."""
-    holder = node.holder
-    return isinstance(node.thing, _WEAK) and holder is not None and not is_of_own(holder.thing)
+    return isinstance(node.thing, _WEAK) and not is_of_own(node.object())
 
 
 def package_of(thing: object) -> str:
