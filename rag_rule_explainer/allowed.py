@@ -134,10 +134,17 @@ def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
     return shown
 
 
-def taken(options: type[Options], given: Mapping[str, Any]) -> Options:
-    """Returns the options of these fields. Raises InvalidInput for a name that is no field."""
+def taken(options: type[Options], given: Mapping[str, Any], explainer: Callable[..., object]) -> Options:
+    """Returns the options of these fields, of a call of an explainer. Raises InvalidInput for a name that
+    is no field."""
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:
-        if name not in known:
-            raise InvalidInput(unknown_name(name, "keyword of this call", known))
+        if name in known:
+            continue
+        if name in keywords_of(explainer):
+            raise InvalidInput(
+                f"{name!r} is a setting of the explainer, and no keyword of this call: "
+                f"{explainer.__name__}(replay, {name}=...)"
+            )
+        raise InvalidInput(unknown_name(name, "keyword of this call", known))
     return options(**given)

@@ -211,7 +211,7 @@ class Explainer:
         """
         from .estimate.estimate import Material, estimated
 
-        options = taken(EstimateOptions, fields)
+        options = taken(EstimateOptions, fields, Explainer)
         _check_question(question)
         source_set = SourceSet.of(sources, options.pinned, self.settings.tied_from)
         predicates = [self.predicates[kind] for kind in self.settings.kinds]
@@ -232,7 +232,7 @@ class Explainer:
         from .session.session import Session
 
         self.limiter.check_free()
-        options = taken(CallOptions, fields)
+        options = taken(CallOptions, fields, Explainer)
         replay = self._replay(options.replay)
         # An application that ran had an input, whatever its question is.
         _check_question(question, may_be_empty=isinstance(baseline, Baseline))
@@ -256,7 +256,7 @@ class Explainer:
             settings=settings,
             plan=plan,
             progress=tuple(each for each in told if each is not None),
-            trace=TracedExplanation(replays=self._trace_replays),
+            trace=TracedExplanation(replays=self._trace_replays, follows_threads=True),
         )
 
     def _replay(self, given: Replay | None) -> Replay:

@@ -1,9 +1,9 @@
 """What comes back from a replay, and what a predicate says about it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from .allowed import told
 from .errors import InvalidInput
@@ -96,7 +96,8 @@ class Answer:
         if isinstance(given, str):
             return cls(plain_text(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"an answer is {type(given).__name__}; give a str or an Answer")
+            name = "None" if given is None else type(given).__name__
+            raise InvalidInput(f"an answer is {name}; give a str or an Answer{_where_it_may_be(given)}")
         if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
         for name in ("usage", "models"):
@@ -124,6 +125,23 @@ def logged_answer(given: Answer | str) -> Answer:
 
 
 _FIELDS_OF_AN_ANSWER = tuple(each.name for each in fields(Answer))
+
+
+_OF_TEXT = ("content", "text", "response", "answer", "output", "result")
+"""Under which names frameworks and people keep the text of an answer."""
+
+
+def _where_it_may_be(given: Any) -> str:
+    """What to give in place of what is no answer, where that can be told."""
+    if given is None:
+        return ": there is a branch without a return"
+    if isinstance(given, (Iterator, AsyncIterator)):
+        return ": its pieces, joined"
+    if isinstance(given, Mapping):
+        keys = cast("Mapping[object, object]", given)
+        return next((f": what is in it under {name!r}" for name in _OF_TEXT if name in keys), "")
+    named = (name for name in _OF_TEXT if isinstance(getattr(given, name, None), str))
+    return next((f": its .{name}" for name in named), "")
 
 
 def plain_text(text: str) -> str:

@@ -368,8 +368,8 @@ def test_a_replay_whose_output_is_no_answer_is_unknown() -> None:
     replay = ScriptedReplay(lambda ids: "x" if ids else None)  # type: ignore[arg-type,return-value]
     explanation = Explainer(replay, rules="retention").explain("?", sources(2))
     assert [finding.sources for finding in explanation.retention_rules] == [("D1",), ("D2",)]
-    assert (
-        explanation.unresolved[0].reason == "InvalidInput: an answer is NoneType; give a str or an Answer"
+    assert explanation.unresolved[0].reason == (
+        "InvalidInput: an answer is None; give a str or an Answer: there is a branch without a return"
     )
 
 

@@ -9,11 +9,12 @@ import inspect
 import itertools
 import pickle
 import pydoc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer as OfChains
 from langchain_rag_rule_explainer import explained, gate, lexical_chain
@@ -24,7 +25,7 @@ from llama_index_rag_rule_explainer import gate as gate_of_engines
 from llama_index_rag_rule_explainer import lexical_engine
 from pydantic import TypeAdapter
 
-from rag_rule_explainer import Explainer, Explanation, Source, Summary, contains
+from rag_rule_explainer import Explainer, Explanation, Source, Summary, contains, judged
 from rag_rule_explainer.errors import (
     AnswerNotRepeatable,
     InvalidInput,
@@ -105,6 +106,50 @@ def test_a_misspelt_keyword_of_a_call_is_named() -> None:
         InvalidInput, match="'pined' is not a keyword of this call; did you mean 'pinned'"
     ):
         Explainer(replay).explain("?", SOURCES, pined=["old"])  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize("name", ["explain", "estimate"])
+def test_a_setting_that_is_given_to_a_call_is_told_where_it_goes(name: str) -> None:
+    with pytest.raises(InvalidInput) as told:
+        getattr(Explainer(replay), name)("?", SOURCES, predicate=contains("20"))
+    assert str(told.value) == (
+        "'predicate' is a setting of the explainer, and no keyword of this call: "
+        "Explainer(replay, predicate=...)"
+    )
+
+
+def pieces(_question: str, _sources: Sequence[Source]) -> Iterator[str]:
+    yield "20 days"
+
+
+NO_ANSWERS: dict[str, tuple[Callable[..., Any], str]] = {
+    "nothing": (lambda *_: None, "None; give a str or an Answer: there is "),
+    "message": (lambda *_: AIMessage("20 days"), "an Answer: its .content"),
+    "dict": (lambda *_: {"result": "20"}, "an Answer: what is in it under 'result'"),
+    "pieces": (pieces, "generator; give a str or an Answer: its pieces, joined"),
+    "number": (lambda *_: 20, "an answer is int; give a str or an Answer"),
+}
+
+
+@pytest.mark.parametrize(("application", "said"), NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_what_a_function_returns_and_is_no_answer(application: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said.replace("(", "\\(")):
+        Explainer(application).explain(QUESTION, SOURCES)
+
+
+def always(_: Any) -> Any:
+    return True
+
+
+def test_a_judge_that_says_only_true() -> None:
+    with pytest.raises(RagRuleError, match=r"it returned True; return \{id: True\} for "):
+        Explainer(replay, judged("is right", always)).explain(QUESTION, SOURCES)
+
+
+def test_names_that_are_looked_for_on_an_explanation() -> None:
+    explanation = Explainer(replay).explain(QUESTION, SOURCES)
+    with pytest.raises(AttributeError, match=r"no 'as_text'; use rag_rule_explainer\.report\.as_text"):
+        _ = explanation.as_text  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
 
 
 @pytest.mark.parametrize("gate", [gate, gate_of_engines])

@@ -81,6 +81,23 @@ def test_replays_can_be_kept_from_it_with_all_that_the_application_traces(told: 
     assert sorted(names) == ["model", "rag_rule_baseline", "rag_rule_explanation"]
 
 
+def test_what_replays_give_to_threads_is_marked_or_silenced_as_they_are() -> None:
+    told = traced("threads")
+    spans = [each for each in told["told"]["spans"] if each["name"] in {"pool", "open pool", "thread"}]
+    replays = [each for each in told["told"]["spans"] if each["name"] == "rag_rule_replay"]
+    assert len(spans) == 3 * (len(replays) + 1)
+    assert {each["rag_rule_explanation"] for each in spans} == {told["told"]["id"]}
+    assert {each["rag_rule_kind"] for each in spans} == {"baseline", "repeat check", "replay"}
+    numbers = [each["rag_rule_number"] for each in spans]
+    assert {numbers.count(each) for each in numbers} == {3}
+    silent = [each["name"] for each in told["silent"]["spans"]]
+    assert sorted(silent) == ["open pool", "pool", "rag_rule_baseline", "rag_rule_explanation", "thread"]
+    # A pool that lives longer serves others unmarked, and Python is what it was.
+    (after,) = told["afterwards"]
+    assert set(after) == {"name", "inside", "trace", "id"}
+    assert told["alike"]
+
+
 def test_nothing_is_exported_where_nobody_would_receive_it() -> None:
     dead = traced("dead")
     assert dead["spans"] == []

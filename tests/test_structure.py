@@ -59,7 +59,7 @@ MOST_LINES, MOST_IN_A_FUNCTION, MOST_PARAMETERS = 300, 40, 7
 OPEN_FILES = {
     "langchain_rag_rule_explainer/handler.py": 334,
     "langchain_rag_rule_explainer/runnable.py": 616,
-    "llama_index_rag_rule_explainer/attaching.py": 382,
+    "llama_index_rag_rule_explainer/attaching.py": 314,
     "llama_index_rag_rule_explainer/handler.py": 365,
     "llama_index_rag_rule_explainer/watching.py": 383,
     "rag_rule_explainer/instrumentation/fidelity.py": 431,

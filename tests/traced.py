@@ -1,13 +1,16 @@
 """Explains with spans exported into memory, and prints them. Run as a program: a process has one provider
 of spans for all its life.
 
-Its argument: ``explained``, or ``dead``, for an exporter at whose endpoint nobody listens.
+Its argument: ``explained``; ``threads``, for replays that give work to threads; or ``dead``, for an
+exporter at whose endpoint nobody listens.
 """
 
 import json
 import socket
 import sys
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from opentelemetry import trace
@@ -26,6 +29,35 @@ def replay(_: str, shown: Sequence[Source]) -> str:
         if not shown:
             raise ValueError("nothing to read")
         return "postponed" if len(shown) == 2 else "on Friday"
+
+
+def noted(name: str) -> None:
+    with trace.get_tracer("the application's").start_as_current_span(name):
+        pass
+
+
+OPEN = ThreadPoolExecutor(1)
+
+
+def in_threads(_: str, shown: Sequence[Source]) -> str:
+    OPEN.submit(noted, "open pool").result()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(noted, "pool").result()
+    thread = threading.Thread(target=noted, args=("thread",))
+    thread.start()
+    thread.join()
+    return "postponed" if len(shown) == 2 else "on Friday"
+
+
+def of_threads(exporter: InMemorySpanExporter) -> dict[str, Any]:
+    as_they_were = threading.Thread.start, ThreadPoolExecutor.submit
+    told: dict[str, Any] = {}
+    for name, traces in {"told": True, "silent": False}.items():
+        explainer = Explainer(in_threads, trace_replays=traces)
+        told[name] = {"id": explainer.explain("when?", SOURCES).id, "spans": printed(exporter)}
+    OPEN.submit(noted, "afterwards").result()
+    alike = (threading.Thread.start, ThreadPoolExecutor.submit) == as_they_were
+    return {**told, "afterwards": printed(exporter), "alike": alike}
 
 
 def printed(exporter: InMemorySpanExporter) -> list[dict[str, Any]]:
@@ -56,6 +88,8 @@ def main(way: str) -> dict[str, Any]:
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
         explanation = Explainer(replay, retries=0).explain("when?", SOURCES)
         return {"endpoint": endpoint, "notes": explanation.notes, "spans": printed(exporter)}
+    if way == "threads":
+        return of_threads(exporter)
     told: dict[str, Any] = {}
     for name, explainer in {
         "once": Explainer(replay, retries=0),

@@ -1,5 +1,6 @@
 """Predicates as they are written on a command line."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -133,11 +134,14 @@ _WITH_TEXT: dict[str, Callable[[str], Predicate]] = {
 }
 
 
+_QUOTES = "'\""
+
+
 def _near(written: str, name: str) -> str:
     """A question that names what is likely meant; nothing where nothing is."""
-    named, equals_sign, text = written.partition("=")
+    named, _, text = re.sub(r"[=\s]+", "=", written, count=1).partition("=")
     if named in _WITH_TEXT or named == "judged":
-        return f"did you mean '{named}:{text if equals_sign and text else 'TEXT'}'? "
+        return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "
     return did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
 
 

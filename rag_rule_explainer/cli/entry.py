@@ -1,5 +1,6 @@
 """How ``rag-rules`` is entered, and how any error ends: one line, exit code 2."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -15,6 +16,14 @@ from .terminal import say
 from .wording import as_typed
 
 _NAME = "rag-rules"
+_INTO_A_FILE = "--json prints it all: write > FILE after it."
+_ADVICE = (
+    (re.compile(r"unexpected extra argument\S* \(\S+\s.*\)"), "A question is given by --question '...'."),
+    (re.compile(r"unexpected extra argument\S* \(\S+\.json\)"), _INTO_A_FILE),
+    (re.compile(r"No such option: (--out|--output|--output-file|--format|-o)\b"), _INTO_A_FILE),
+)
+"""What is to be done instead of what many try first, where an answer is asked about."""
+_ASKING = ("explain", "estimate", "verify")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
         sys.exit(2)
     except TyperException as error:
-        say(f"rag-rules: {_told(error)} See {_command_of(error)} --help.")
+        command = _command_of(error)
+        say(f"rag-rules: {_told(error)}{_advice(error, command)} See {command} --help.")
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
@@ -44,6 +54,13 @@ def _command_of(error: TyperException) -> str:
     """The command that was given what it does not take."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or _NAME
+
+
+def _advice(error: TyperException, command: str) -> str:
+    if not command.endswith(_ASKING):
+        return ""
+    told = _told(error)
+    return next((f" {advice}" for tried, advice in _ADVICE if tried.search(told)), "")
 
 
 def _told(error: TyperException) -> str:

@@ -13,11 +13,13 @@ from typing import Any, cast
 import anyio.to_thread
 from typing_extensions import override
 
+from ..allowed import named_function
 from ..errors import InvalidInput
 from ..sources import Source
 from .application import Application
 from .options import Case
 from .reading import plain, texts_in
+from .registered import frameworks
 from .requests.client_watch import FAILED, ClientWatch, watched_by
 from .run_context import Participation, unusable
 from .searches.of_functions import Found, as_found, identify
@@ -46,7 +48,15 @@ class FunctionApplication(Application[Found]):
         is_class = isinstance(function, type)
         if callable(function) and (self._is_maker or (not is_class and _takes(function, None))):
             return
+        if inspect.isroutine(function):
+            raise InvalidInput(
+                f"{named_function(function)} cannot be called with one input alone; pass a function of "
+                "one input, or explain one of (question, sources) with rag_rule_explainer.Explainer"
+            )
         what = f"the class {function.__name__}" if is_class else f"a {type(function).__name__}"
+        integration = frameworks().get(type(function).__module__.partition(".")[0])
+        if integration is not None:
+            raise InvalidInput(f"this is {what} of a framework's; explain it with {integration}")
         raise InvalidInput(
             f"this is {what}, which cannot be asked; pass a function of one input, or a function of none "
             "that makes one: lambda: App().answer"

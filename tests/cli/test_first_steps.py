@@ -72,6 +72,7 @@ REFUSED = {
     ("--sources", "one.txt"): "one.txt is one text; give the folder that it is in",
     ("--predicate", "contains"): "'contains' is not a predicate; did you mean 'contains:TEXT'?",
     ("--predicate", "contains=1889"): "did you mean 'contains:1889'?",
+    ("--predicate", "contains '1889'"): "did you mean 'contains:1889'?",
     (
         "--predicate",
         "one-of:|",

@@ -107,6 +107,16 @@ IN_OTHERS_WORDS = {
         "--predicate",
         "See rag-rules explain --help.",
     ),
+    "explain 'How many days?' --sources texts.jsonl": (
+        "(How many days?). A question is given by --question '...'. See rag-rules explain --help.",
+    ),
+    "ASKED --sources texts.jsonl --json out.json": (
+        "(out.json). --json prints it all: write > FILE after it.",
+    ),
+    "ASKED --sources texts.jsonl --output out.json": (
+        "No such option: --output",
+        " --json prints it all: write > FILE after it.",
+    ),
     "ASKED --sources texts.jsonl --miner exat": (
         "Invalid value for '--miner': 'exat' is not ",
         "'exact'",

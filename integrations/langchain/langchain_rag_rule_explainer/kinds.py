@@ -1,7 +1,7 @@
 """Refuses what is no application, such as a retriever or a prompt, and says what to pass instead."""
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, cast
 
 from langchain_core.prompts import BasePromptTemplate
@@ -35,6 +35,8 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
     of_langgraph = type(cast("object", given)).__module__.startswith("langgraph.")
     if of_langgraph and not isinstance(given, Runnable) and callable(getattr(given, "compile", None)):
         raise InvalidInput(f"this {name} is not compiled; pass what its compile() returns")
+    if type(cast("object", given)).__module__.startswith("llama_index."):
+        raise InvalidInput(f"this {name} is LlamaIndex's; explain it with llama_index_rag_rule_explainer")
     for kind, told in () if reads_answers else _PARTS:
         if isinstance(given, kind):
             raise InvalidInput(f"this {name} is {told}")
@@ -79,6 +81,11 @@ def in_place_of_an_answer(output: Any) -> str:
         return (
             "the application returned a coroutine in place of an answer; make it an async function that "
             "awaits it, and ask with aexplain or explain"
+        )
+    if isinstance(output, (Iterator, AsyncIterator)):
+        return (
+            f"the application returned a {name}, which nobody has read, in place of an answer; return "
+            "the whole text, such as ''.join(chain.stream(question)), or pass the chain itself"
         )
     if isinstance(output, Runnable):
         return (

@@ -231,7 +231,7 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:
-        return in_place_of_an_answer(output) if unreadable else ""
+        return self.standstills.answered or (in_place_of_an_answer(output) if unreadable else "")
 
     @override
     def versions(self) -> Mapping[str, str]:

@@ -1,8 +1,7 @@
 """``explained``: an engine that attaches the rules of its answers to its own responses."""
 
 import weakref
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -26,14 +25,16 @@ from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, InvalidInput
-from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplained, check_alone, rules_in
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained, check_alone
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.predicates import PredicateLike
 
+from .chat_streams import ExplainedChatStream, atold, attach, told
 from .entries import Engine
+from .explained_runs import ExplainedRun
 from .explainer import RuleExplainer
 from .streaming import AsyncPieces, Pieces
-from .workflows import ExplainedRun, by_name
+from .workflows import by_name
 
 
 @overload
@@ -44,7 +45,7 @@ def explained(
 
 @overload
 def explained(
-    engine: Workflow, predicate: PredicateLike | None = None, **parameters: Any
+    engine: Workflow | type[Workflow], predicate: PredicateLike | None = None, **parameters: Any
 ) -> "ExplainedWorkflow": ...
 
 
@@ -84,16 +85,14 @@ def explained(
         explainer = RuleExplainer(engine, predicate, **parameters)
     if isinstance(explainer.application, BaseChatEngine):
         return ExplainedChatEngine(explainer)
-    if isinstance(explainer.application, Workflow):
+    if issubclass(_kind_of(explainer.application), Workflow):
         return ExplainedWorkflow(explainer)
     return ExplainedQueryEngine(explainer)
 
 
-def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
-    """Puts the rules into the metadata of a response, as JSON-like data, beside what is there; see
-    ``rules_in``."""
-    # A chat response that is streamed has no metadata of its own.
-    response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
+def _kind_of(application: Any) -> type[Any]:
+    """The class of an engine; a class is called to make one for every run."""
+    return application if isinstance(application, type) else type(application)
 
 
 def as_response(output: Any, text: str) -> Any:
@@ -133,13 +132,13 @@ class ExplainedQueryEngine(BaseQueryEngine):
             return _with_rules(self.explainer, self.explainer.live_call(given).answered())
         if not isinstance(begun.response, StreamingResponse):
             return _with_rules(self.explainer, begun.rest())
-        told = StreamingResponse(
+        response = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
         # One that nobody reads lets go of everything as well.
-        weakref.finalize(told, begun.close)
-        told.response_gen = cast("Any", _told(begun, told))
-        return told
+        weakref.finalize(response, begun.close)
+        response.response_gen = cast("Any", told(begun, response))
+        return response
 
     @override
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -181,12 +180,12 @@ class ExplainedQueryEngine(BaseQueryEngine):
         begun = await AsyncPieces.of(self.explainer.live_call(given))
         if not isinstance(begun.response, (StreamingResponse, AsyncStreamingResponse)):
             return _with_rules(self.explainer, await begun.rest())
-        told = AsyncStreamingResponse(
+        response = AsyncStreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
-        weakref.finalize(told, begun.close)
-        told.response_gen = cast("Any", _atold(begun, told))
-        return told
+        weakref.finalize(response, begun.close)
+        response.response_gen = cast("Any", atold(begun, response))
+        return response
 
     def _nested(self, query_bundle: QueryBundle) -> Any:
         engine = self.explainer.application
@@ -217,10 +216,11 @@ class ExplainedWorkflow(ExplainedQueryEngine):
 
         It is given what the ``run`` of the workflow is given.
         """
-        given = by_name(cast("Workflow", self.explainer.application), positional, named)
+        given = by_name(_kind_of(self.explainer.application), positional, named)
+        is_code = participation() is not None
 
         async def explain() -> Any:
-            if participation() is not None:
+            if is_code:
                 done: Any = Unexplained(await self.explainer.entry.arun(given), InvalidInput(_INSIDE))
             else:
                 done = await self.explainer.live_call(given).aanswered()
@@ -229,7 +229,7 @@ class ExplainedWorkflow(ExplainedQueryEngine):
             attach(done.output, done)
             return done.output
 
-        return ExplainedRun.of(explain)
+        return ExplainedRun.of(explain, is_code=is_code)
 
 
 class ExplainedChatEngine(BaseChatEngine):
@@ -290,74 +290,6 @@ class ExplainedChatEngine(BaseChatEngine):
     @property
     def _engine(self) -> BaseChatEngine:
         return cast("BaseChatEngine", self.explainer.application)
-
-
-class ExplainedChatStream(StreamingAgentChatResponse):
-    """A chat response as it is streamed; ``metadata`` has the rules once its stream has ended."""
-
-    metadata: dict[str, Any] | None = None
-    _begun: Pieces | None = None
-    _abegun: AsyncPieces | None = None
-    _reading: Iterator[str] | None = None
-    _areading: AsyncGenerator[str, None] | None = None
-
-    @classmethod
-    def of(
-        cls, response: Any, begun: Pieces | None = None, abegun: AsyncPieces | None = None
-    ) -> "ExplainedChatStream":
-        """The stream of a response whose pieces are told from here."""
-        told = cls(sources=list(response.sources), source_nodes=list(response.source_nodes))
-        told._begun, told._abegun = begun, abegun
-        for each in filter(None, (begun, abegun)):
-            weakref.finalize(told, each.close)
-        return told
-
-    @property
-    @override
-    def response_gen(self) -> Any:
-        """The pieces of the answer; the whole of it once it has been read."""
-        if self._begun is None:
-            raise RuntimeError("this stream is async; iterate over async_response_gen()")
-        if self.is_done:
-            return iter([self.response])
-        # There is one stream, also for whoever comes back to it.
-        self._reading = self._reading or self._pieces(self._begun)
-        return self._reading
-
-    def _pieces(self, begun: Pieces) -> Iterator[str]:
-        for piece in _told(begun, self):
-            self.response += piece
-            yield piece
-        self.is_done = True
-
-    @override
-    async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        """The pieces of the answer, on the caller's loop."""
-        if self._abegun is None:
-            raise RuntimeError("this stream is sync; iterate over response_gen")
-        if self.is_done:
-            yield self.response
-            return
-        self._areading = self._areading or _atold(self._abegun, self)
-        async with aclosing(self._areading) as pieces:
-            async for piece in pieces:
-                self.response += piece
-                yield piece
-                self.is_done = "rag_rules" in (self.metadata or {})
-        self.is_done = "rag_rules" in (self.metadata or {})
-
-
-def _told(begun: Pieces, response: Any) -> Iterator[str]:
-    yield from begun.pieces()
-    attach(response, begun.rest())
-
-
-async def _atold(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
-    # Whoever leaves early closes this generator, and with it what it is in the middle of.
-    async with aclosing(begun.pieces()) as pieces:
-        async for piece in pieces:
-            yield piece
-    attach(response, await begun.rest())
 
 
 def _with_rules(explainer: RuleExplainer, done: Explained[Any] | Unexplained[Any]) -> Any:

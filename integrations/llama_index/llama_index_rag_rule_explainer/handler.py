@@ -31,8 +31,8 @@ from rag_rule_explainer.instrumentation.outputs import Explained, unexplained
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.run_context import Participation, participation
 
-from .attaching import attach
 from .awaiting import before_return, entries
+from .chat_streams import attach
 from .explainer import RuleExplainer
 from .interception import interception
 from .nodes import Found, identify

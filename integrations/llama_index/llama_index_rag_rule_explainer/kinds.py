@@ -1,6 +1,7 @@
 """Refuses what is no application, such as a retriever or a prompt, and says what to pass instead."""
 
-from collections.abc import Coroutine
+import inspect
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -34,6 +35,11 @@ def why_none(engine: Any) -> str:
     for kind, told in _PARTS:
         if isinstance(engine, kind):
             return f"a {name}, {told}"
+    if inspect.isroutine(engine):
+        return (
+            "a function that cannot be called with one question alone; pass a function of one question, "
+            "or explain a function of (question, sources) with rag_rule_explainer.Explainer"
+        )
     if type(engine).__module__.startswith(_ELSEWHERE):
         return f"a {name} of LangChain's or LangGraph's; explain it with langchain_rag_rule_explainer"
     return ""
@@ -47,6 +53,11 @@ def in_place_of_an_answer(output: Any) -> str:
         return (
             "the application returned a coroutine in place of an answer; make it an async function that "
             "awaits it"
+        )
+    if isinstance(output, (Iterator, AsyncIterator)):
+        return (
+            f"the application returned a {name}, which nobody has read, in place of an answer; return "
+            "the whole text, such as ''.join(response.response_gen), or the response itself"
         )
     for kind, way in _ASKED.items():
         if isinstance(output, kind):

@@ -39,10 +39,11 @@ _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
 class Standstills:
     """Whether the first run of an application went on after it had stood still, as where something
     outside of its steps sends it events: then its replays may as well. ``asking``: the ids of runs that
-    have asked a human."""
+    have asked a human; ``answered``: why a first run that a human has answered cannot be replayed."""
 
     seen: bool = False
     asking: set[str] = field(default_factory=set[str])
+    answered: str = ""
 
 
 class _Blind(BaseSerializer):
@@ -68,6 +69,13 @@ def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, Non
         yield
     finally:
         _run.reset(token)
+
+
+def note_answered(reason: Exception) -> None:
+    """Notes that a human answers the first run of an application, and so none of its replays."""
+    now = _run.get()
+    if now is not None:
+        now[0].answered = str(reason)
 
 
 def asking(workflow: str, handler: Any, event: Event) -> Exception | None:

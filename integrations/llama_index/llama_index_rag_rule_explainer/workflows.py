@@ -2,56 +2,57 @@
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any, cast
 
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.workflow import Context, Workflow
-from llama_index.core.workflow.events import Event, StartEvent, StopEvent
+from llama_index.core.workflow.events import StartEvent
 from workflows.events import InternalDispatchEvent
 
 from rag_rule_explainer import InvalidInput
 
+from .explained_runs import listening
 from .reading import QUESTION_KEYS
-from .standstills import asking
-
-_END = object()
-telling: ContextVar[Callable[[Event], None] | None] = ContextVar("telling", default=None)
-"""Who is told the events of the run of a workflow in this context."""
+from .standstills import asking, note_answered
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
     """Returns the result of one run. Raises BaselineFailed, and in a replay UnusableReply, as soon as it
-    asks a human: nobody answers."""
+    asks a human: nobody answers, but where somebody has the user's own run in hand."""
     handler = workflow.run(**arguments(workflow, given))
-    told, name = telling.get(), type(workflow).__name__
+    listener, name = listening.get(), type(workflow).__name__
+    if listener is not None and not listener.begin(handler):
+        listener = None
 
     async def listen() -> Exception | None:
         async for event in handler.stream_events(expose_internal=True):
+            if listener is not None and not isinstance(event, InternalDispatchEvent):
+                listener.tell(event)
             reason = asking(name, handler, event)
-            if reason is not None:
+            if reason is None:
+                continue
+            if listener is None or not await listener.is_answered():
                 return reason
-            if told is not None and not isinstance(event, InternalDispatchEvent):
-                told(event)
+            if not listener.is_code:
+                note_answered(reason)
         return None
 
     # A run that fails may leave its stream open.
-    listening, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
+    hearing, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
-        await asyncio.wait((listening, running), return_when=asyncio.FIRST_COMPLETED)
-        reason = None if not listening.done() or listening.exception() else listening.result()
+        await asyncio.wait((hearing, running), return_when=asyncio.FIRST_COMPLETED)
+        reason = None if not hearing.done() or hearing.exception() else hearing.result()
         if reason is not None:
             await handler.cancel_run()
             raise reason
         return await running
     finally:
-        for task in (listening, running):
+        for task in (hearing, running):
             task.cancel()
-        await asyncio.wait((listening, running))
+        await asyncio.wait((hearing, running))
 
 
 async def _awaited(handler: Any) -> Any:
@@ -65,7 +66,7 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
         return dict(cast("Mapping[str, Any]", given))
     if isinstance(given, StartEvent):
         return {"start_event": given}
-    if is_agent(workflow):
+    if is_agent(type(workflow)):
         return {"user_msg": given}
     starts: Any = getattr(workflow, "start_event_class", StartEvent)
     wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
@@ -82,23 +83,23 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
     )
 
 
-def by_name(workflow: Workflow, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what a ``run`` of the workflow is given, all of it by name. Raises TypeError where it takes
     no such arguments."""
-    is_asked = is_agent(workflow) and not (positional and isinstance(positional[0], Context))
+    is_asked = is_agent(kind) and not (positional and isinstance(positional[0], Context))
     names = ("user_msg", "chat_history", "memory", "ctx") if is_asked else ("ctx", "start_event")
     given = dict(zip(names, positional, strict=False))
     if len(given) < len(positional) or given.keys() & named.keys():
         raise TypeError(
-            f"run() of {type(workflow).__name__} takes {', '.join(names)} by place, each of them once, "
+            f"run() of {kind.__name__} takes {', '.join(names)} by place, each of them once, "
             "and everything by name"
         )
     return {**given, **named}
 
 
-def is_agent(workflow: Workflow) -> bool:
+def is_agent(kind: type[Workflow]) -> bool:
     """True for LlamaIndex's own agents, which are asked by a message."""
-    return isinstance(workflow, (BaseWorkflowAgent, AgentWorkflow))
+    return issubclass(kind, (BaseWorkflowAgent, AgentWorkflow))
 
 
 def _names_read_by(kind: type[Workflow]) -> set[str]:
@@ -127,40 +128,3 @@ def _is_first(function: Any) -> bool:
         or (isinstance(hint, str) and "StartEvent" in hint)
         for hint in hints
     )
-
-
-@dataclass(slots=True, eq=False)
-class ExplainedRun:
-    """A run of an explained workflow: awaited, it is the result with its rules; its events come as
-    ever."""
-
-    task: "asyncio.Task[Any]"
-    events: "asyncio.Queue[Any]"
-
-    @classmethod
-    def of(cls, run: Callable[[], Any]) -> "ExplainedRun":
-        """Begins a run on the caller's loop."""
-        events: asyncio.Queue[Any] = asyncio.Queue()
-
-        def tell(event: Event) -> None:
-            events.put_nowait(event)
-            if isinstance(event, StopEvent):
-                # What runs after the first one in this context is a replay.
-                events.put_nowait(_END)
-
-        async def told() -> Any:
-            telling.set(tell)
-            try:
-                return await run()
-            finally:
-                events.put_nowait(_END)
-
-        return cls(asyncio.create_task(told()), events)
-
-    def __await__(self) -> Generator[Any, None, Any]:
-        return self.task.__await__()
-
-    async def stream_events(self) -> AsyncGenerator[Event, None]:
-        """Yields the events of the run that is explained, and none of its replays'."""
-        while (event := await self.events.get()) is not _END:
-            yield event

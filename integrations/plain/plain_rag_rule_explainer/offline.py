@@ -1,7 +1,8 @@
 """The offline reader behind the official OpenAI client, for demos and tests without a key."""
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rag_rule_explainer.errors import MissingExtra
@@ -19,8 +20,29 @@ def _read(body: Mapping[str, Any]) -> str:
     return read_answer(task.question, task.passages)
 
 
+_STREAMED = {"content-type": "text/event-stream"}
+
+
+def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
+    """What a server sends of a message that is streamed, word by word."""
+    text, calls = str(message.get("content") or ""), message.get("tool_calls") or ()
+    deltas: list[dict[str, Any]] = [
+        {"role": "assistant"},
+        *({"content": piece} for piece in re.findall(r"\s*\S+", text)),
+        *({"tool_calls": [{"index": place, **call}]} for place, call in enumerate(calls)),
+    ]
+    choices: list[dict[str, Any]] = [
+        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
+    ]
+    choices.append({"index": 0, "delta": {}, "finish_reason": end})
+    for choice in choices:
+        yield f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': [choice]})}\n\n"
+    yield "data: [DONE]\n\n"
+
+
 def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] = _read) -> "OpenAI":
-    """Returns an OpenAI client whose chat completions come from this process, and never leave it.
+    """Returns an OpenAI client whose chat completions, whole or streamed, come from this process,
+    and never leave it.
 
     ``says``: the text of a reply, or its message with its tool calls, given the body of the request; by
     default a stretch of the passages in it, or "N/A", as ``parse_prompt`` of
@@ -33,9 +55,12 @@ def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] 
         raise MissingExtra.naming("plain", "offline_client") from error
 
     def completion(request: httpx.Request) -> httpx.Response:
-        said = says(json.loads(request.content))
+        body = json.loads(request.content)
+        said = says(body)
         message = {"role": "assistant", **({"content": said} if isinstance(said, str) else said)}
         end = "tool_calls" if message.get("tool_calls") else "stop"
+        if body.get("stream"):
+            return httpx.Response(200, headers=_STREAMED, text="".join(_events(message, end)))
         choice = {"index": 0, "message": message, "finish_reason": end}
         return httpx.Response(200, json={"object": "chat.completion", "choices": [choice]})
 

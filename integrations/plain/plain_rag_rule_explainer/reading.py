@@ -45,6 +45,9 @@ def answer_in(output: Any) -> Answer:
 
 
 def _answer_in(output: Any) -> Answer:
+    said = getattr(output, "content", None)
+    if type(output).__module__.startswith(_OF_OPENAI) and isinstance(said, str):
+        return Answer(said)  # the message of a reply
     if type(output).__module__.startswith(_OF_OPENAI):
         return Answer(reply_in(plain(output)).said.text)
     if isinstance(output, BaseModel):

@@ -61,15 +61,20 @@ async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) ->
         streamed.is_left = False
 
 
+def _bound(request: Any, client: Any) -> Any:
+    # A tracer's wrapper asks whose method it is.
+    return request.__get__(client, type(client))
+
+
 def _sending(_: str, request: Any) -> Any:
     @wraps(request)
     def sent(self: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
         watch = current_watch()
         if watch is None or not _asks_a_model(options):
-            return request(self, cast_to, options, *args, **kwargs)
+            return _bound(request, self)(cast_to, options, *args, **kwargs)
         key = _begun(watch, options)
         with watch.failing():
-            result = request(self, cast_to, options, *args, **kwargs)
+            result = _bound(request, self)(cast_to, options, *args, **kwargs)
         return _answered(watch, key, result)
 
     return sent
@@ -80,10 +85,10 @@ def _asending(_: str, request: Any) -> Any:
     async def sent(self: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
         watch = current_watch()
         if watch is None or not _asks_a_model(options):
-            return await request(self, cast_to, options, *args, **kwargs)
+            return await _bound(request, self)(cast_to, options, *args, **kwargs)
         key = _begun(watch, options)
         with watch.failing():
-            result = await request(self, cast_to, options, *args, **kwargs)
+            result = await _bound(request, self)(cast_to, options, *args, **kwargs)
         return _answered(watch, key, result)
 
     return sent

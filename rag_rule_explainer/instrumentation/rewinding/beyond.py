@@ -8,7 +8,7 @@ tells that nothing is read there. So it leaves a doubt.
 import gc
 import sqlite3
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -55,11 +55,14 @@ class Beyond:
         self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
         self._settings = settings_of_the_process(named)
 
-    def left(self) -> Left | None:
-        """Returns what has changed; None where nothing is known to have."""
-        return next(self._all(), None)
+    def left(self, apart: Callable[[], Collection[int]] = tuple) -> Left | None:
+        """Returns what has changed; None where nothing is known to have.
 
-    def _all(self) -> Iterator[Left]:
+        ``apart``: gives the ids of objects of libraries that only what is kept apart run by run leads to.
+        """
+        return next(self._all(apart), None)
+
+    def _all(self, apart: Callable[[], Collection[int]]) -> Iterator[Left]:
         called = min(_OF_THE_SYSTEM & self._named, default="")
         if called:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
@@ -73,18 +76,20 @@ class Beyond:
             if answer_of(thing, ask) != was:
                 kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
                 yield Left(kind, f"a run has changed {kind}, which was there before it")
-        if self._has_written() and not self._is_only_written():
+        if self._has_written(apart) and not self._is_only_written():
             told = (
                 "a run wrote to a database by a connection that was open before, and the code reads one"
             )
             yield Left("sqlite3", told)
 
-    def _connections(self) -> list[sqlite3.Connection]:
-        """Those that are reachable, also through what a library holds anywhere in its objects."""
+    def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
+        """Those that are reachable, also through what a library holds anywhere in its objects; not by
+        way of the objects with these ids."""
         waiting: list[Any] = [
             each
             for each in self._things
-            if issubclass(type(each), sqlite3.Connection) or package_of(each) in _DATABASES
+            if id(each) not in apart
+            and (issubclass(type(each), sqlite3.Connection) or package_of(each) in _DATABASES)
         ]
         seen, found = set[int](), list[sqlite3.Connection]()
         while waiting and len(seen) < _MOST_IN_LIBRARIES:
@@ -98,12 +103,18 @@ class Beyond:
                 waiting += gc.get_referents(thing)
         return found
 
-    def _has_written(self) -> bool:
-        return any(_state_of_rows(each) != was for each, was in self._rows)
+    def _has_written(self, apart: Callable[[], Collection[int]]) -> bool:
+        written = [each for each, was in self._rows if _state_of_rows(each) != was]
+        if not written:
+            return False
+        of_all_runs = {id(each) for each in self._connections(apart())}
+        return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
         """Whether the code's own statements say that no table is both written and read."""
         said = Statements.among(self._texts)
+        if said.read and not said.written:
+            return False  # whoever wrote may have written what is read
         return bool(said.any) and not said.both and "" not in {*said.written, *said.read}
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from sys import modules
 from types import FunctionType, ModuleType
 
+from ...probing.whose import INSTALLED, is_named_as_ours, is_users
 from ..shared_state.holdings import is_of_user
-from ..shared_state.reaching import FRAMEWORKS, INSTALLED, is_named_as_ours, is_users
+from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"
 """How a classifier begins that keeps an index from taking a distribution."""

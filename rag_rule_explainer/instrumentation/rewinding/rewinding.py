@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
-from ..copies.state import Same
 from ..shared_state.files import Left
 from ..shared_state.reaching import is_ours, is_users
+from .apart import held_apart, things_in
 from .bearing import Bearing
 from .beyond import Beyond
 from .making import MadeAgain
@@ -85,8 +85,11 @@ class Rewinding:
         if known:
             told = f"an earlier explanation found that runs go by {known}, and has left that set"
             return None if self._is_harmless(known) else Left(known, told)
-        left = None if self._is_missed else self._beyond.left()
+        left = None if self._is_missed else self._beyond.left(self._held_apart)
         return left if left is None or not self._is_harmless(left.place) else None
+
+    def _held_apart(self) -> frozenset[int]:
+        return held_apart(self._snapshot, self._isolated())
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
@@ -135,7 +138,7 @@ class Rewinding:
         return listed + (f" and {more} more" if more > 0 else "")
 
     def _changes(self) -> Iterator[_Change]:
-        apart = set(_things_in(self._isolated()))
+        apart = set(things_in(self._isolated()))
         for kept in self._snapshot.kept:
             if id(kept.node.thing) in apart:
                 continue
@@ -205,11 +208,3 @@ def _with_what_was_added(kept: Kept, put: Any, now: Any) -> Any:
 def _renewed(cached: Any) -> Any:
     """A cache of the same function, with nothing in it."""
     return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)
-
-
-def _things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    for key in keys:
-        if isinstance(key, Same):
-            yield id(key.thing)
-        elif isinstance(key, tuple):
-            yield from _things_in(cast("tuple[Hashable, ...]", key))

@@ -60,9 +60,9 @@ class Kept:
 class Snapshot:
     """Keeps what is reachable from an application, as it is when this is made.
 
-    ``functions``: the user's. ``caches``: those of ``functools``, each with the number of its entries.
-    ``modules``: those that were loaded. ``things``: every object;
-    ``others``: threads and the like, which are not looked into.
+    ``nodes``, ``things``: every object; ``functions``: the user's. ``caches``: those of ``functools``, each
+    with the number of its entries. ``modules``: those that were loaded. ``others``: threads and the like,
+    which are not looked into.
     """
 
     def __init__(self, application: object) -> None:
@@ -70,6 +70,7 @@ class Snapshot:
         self.functions = reachable.functions
         self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
         self.modules = frozenset(sys.modules)
+        self.nodes = reachable.nodes
         self.others = reachable.others
         self.things = [node.thing for node in reachable.nodes]
         self.kept = [*_kept(reachable)]

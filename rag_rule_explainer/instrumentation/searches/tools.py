@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from ...allowed import checked_function
 from ..copies.copying import copied
 from ..run_context import participation, using_tool
 
@@ -19,7 +20,7 @@ def tool(function: Function) -> Function:
     ``stub_tools=`` stand in for a tool that is not to run in replays, such as one that writes or sends.
     Outside of an explanation the function is what it was.
     """
-    name = function.__name__
+    name = checked_function("tool", function, "a function").__name__
 
     def begun() -> Any:
         run = participation()

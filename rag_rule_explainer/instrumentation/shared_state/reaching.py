@@ -1,17 +1,15 @@
 """What can be reached from a search or an application: what objects hold and what functions enclose."""
 
-import sys
-import sysconfig
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from inspect import getattr_static
 from itertools import islice
-from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias, cast
 from weakref import CallableProxyType, ProxyType
 
+from ...probing.whose import is_named_as_ours, is_users
 from ..registered import frameworks
 
 _MOST = 500
@@ -20,11 +18,6 @@ _MOST_INSIDE = 50
 """Of a container."""
 FRAMEWORKS = tuple(frameworks())
 """Packages whose objects hold objects of the user; their own attributes are their own affair."""
-_OURS = "rag_rule_explainer"
-"""How the names of this package and of its integrations end."""
-INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""Folders of what is installed."""
-_STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
 """Collections that a run may add to."""
@@ -135,11 +128,6 @@ def _of_function(function: FunctionType) -> Iterator[Place]:
             yield name, function.__globals__[name], True
 
 
-def is_named_as_ours(module: str) -> bool:
-    """Returns True iff a module is called as those of this package are."""
-    return module.partition(".")[0].endswith(_OURS)
-
-
 def is_ours(thing: object) -> bool:
     """Returns True iff a function, a class or the class of an object is of this package."""
     if isinstance(thing, FunctionType):
@@ -148,20 +136,6 @@ def is_ours(thing: object) -> bool:
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)
     return is_named_as_ours(module)
-
-
-@cache
-def is_users(module: str) -> bool:
-    """Returns True iff a module is the user's own: not Python's, not installed, not ours."""
-    if module == "__main__":
-        return True
-    if is_named_as_ours(module):
-        return False
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if not file:
-        return False
-    path = Path(file)
-    return not INSTALLED & set(path.parts) and _STANDARD_LIBRARY not in path.parents
 
 
 def _held_by(thing: object) -> Mapping[str, Any]:

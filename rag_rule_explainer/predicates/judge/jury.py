@@ -142,6 +142,10 @@ async def answered(
     else:
         said = await in_thread(judge, request)
         said = await said if inspect.isawaitable(said) else said
+    if isinstance(said, bool):
+        raise InvalidInput(
+            f"it returned {said}; return {{id: {said}}} for the id of each of its candidates"
+        )
     return said if isinstance(said, JudgeReply) else JudgeReply(said)
 
 

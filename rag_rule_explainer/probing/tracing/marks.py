@@ -130,7 +130,8 @@ class TracedExplanation:
 
     ``explained_run``: the id of the run that is explained, as its tracer knows it. ``replays``: False
     keeps replays from all tracers. ``opens_spans``: OpenTelemetry is told of it from here, as nobody else
-    does. ``is_open``: there is a run or a span by now that holds all others. ``asked``: it is known
+    does. ``follows_threads``: what its replays begin threads for is marked from here, as no integration
+    does that. ``is_open``: there is a run or a span by now that holds all others. ``asked``: it is known
     whether anybody would receive what is traced; ``notes`` say who would not. ``condition``: what is
     asked of every answer, for replays that have none.
     """
@@ -139,6 +140,7 @@ class TracedExplanation:
     explained_run: str = ""
     replays: bool = True
     opens_spans: bool = False
+    follows_threads: bool = False
     is_open: bool = False
     asked: bool = False
     condition: str = ""

@@ -1,6 +1,6 @@
 """Has everybody who traces in this process know of an explanation and of its replays, as they begin."""
 
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import (
     AbstractContextManager,
     AsyncExitStack,
@@ -8,10 +8,12 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
+from functools import wraps
 from typing import Any, NamedTuple
 
 from .. import threads
 from . import langsmith, spans
+from .following import Following
 from .marks import (
     BASELINE_TAG,
     BASELINE_TAG_NAME,
@@ -21,6 +23,7 @@ from .marks import (
     TracedExplanation,
     TracedReplay,
     being_traced,
+    current_replay,
 )
 
 
@@ -62,6 +65,23 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
         yield
 
 
+def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, of which all that is traced is a part of the replay that goes on here and now."""
+    replay = current_replay()
+    if replay is None:
+        return function
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with being_traced(replay), marked(replay):
+            return function(*args, **kwargs)
+
+    return call
+
+
+_threads = Following(_handed_on)
+
+
 def marked_first(explanation: TracedExplanation) -> AbstractContextManager[None]:
     """Inside, whatever is traced is marked as a part of the run that is explained."""
     return _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG)
@@ -90,6 +110,8 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
         inside.push_async_callback(explanation.close)
         if not explanation.asked and is_sent():
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
+        if explanation.follows_threads:
+            inside.enter_context(_threads.on())
         if spans.in_use() and not explanation.is_open:
             inside.enter_context(own_root(explanation))
         explanation.is_open = True

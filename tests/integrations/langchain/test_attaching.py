@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.runnables import RunnableParallel, RunnablePassthrough
+from langchain_core.runnables import ConfigurableField, RunnableParallel, RunnablePassthrough
 from langchain_rag_rule_explainer import Explained, RuleExplainer, Unexplained, explained, gate
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -21,7 +21,7 @@ from rag_rule_explainer import (
 )
 from rag_rule_explainer.instrumentation.outputs import rules_in
 from tests.integrations.known import BAD, blames_b_and_d, check_unexplained
-from tests.integrations.langchain.chains import Counting, retriever_of, step, texts
+from tests.integrations.langchain.chains import Counting, named, retriever_of, step, texts
 from tests.integrations.langchain.models import Telling, facts
 
 RULES = [["b", "d"]]
@@ -101,6 +101,35 @@ def test_an_explainer_may_be_given_itself_and_the_chain_goes_on_in_others() -> N
     assert chain.invoke(" ? ") == "BAD"
     assert [str(each) for each in explained(explainer).batch(["1", "2"])] == ["bad", "bad"]
     assert explained(explainer).with_config(tags=["x"]).invoke("?") == "bad"
+
+
+_FULL: Any = {"configurable": {"found": named("abcd")}}
+COMPOSED: dict[str, Any] = {
+    "config": lambda chain: lambda: chain.invoke("?", _FULL),
+    "with_config": lambda chain: lambda: chain.with_config(_FULL).invoke("?"),
+    "batch": lambda chain: lambda: chain.batch(["?"], _FULL)[0],
+    "bind": lambda chain: lambda: chain.bind(stop=["."]).invoke("?", _FULL),
+    "map": lambda chain: lambda: chain.map().invoke(["?"], _FULL)[0],
+    "with_retry": lambda chain: lambda: chain.with_retry().invoke("?", _FULL),
+    "with_fallbacks": lambda chain: lambda: chain.with_fallbacks([chain]).invoke("?", _FULL),
+    "with_types": lambda chain: lambda: chain.with_types(input_type=str).invoke("?", _FULL),
+    "configurable_alternatives": lambda chain: (
+        lambda: chain.configurable_alternatives(ConfigurableField("which"), plain=step(str)).invoke(
+            "?", _FULL
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("way", COMPOSED)
+def test_an_explained_chain_explains_however_it_is_composed_and_configured(way: str) -> None:
+    retriever = retriever_of("a").configurable_fields(documents=ConfigurableField("found"))
+    chain = explained(retriever | step(answer), predicate=BAD)
+    assert [spec.id for spec in chain.config_specs] == ["found"]
+    # With its own documents alone, the answer would be good.
+    output: Any = COMPOSED[way](chain)()
+    assert str(output) == "bad"
+    assert said(output.rag_rules) == RULES
 
 
 def rules_on(output: Any) -> Any:

@@ -8,6 +8,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer, explained
 from langgraph.graph import END, START, StateGraph
+from llama_index.core.llms import MockLLM
 
 from rag_rule_explainer import BaselineFailed, InvalidInput
 from tests.integrations.known import BAD, blames_b_and_d
@@ -78,6 +79,17 @@ def test_a_function_of_nothing_makes_the_chain_anew_for_every_run(awaiting: bool
 def test_a_function_of_nothing_that_makes_no_chain_is_told_what_to_be() -> None:
     with pytest.raises(InvalidInput, match=r"\(\) takes no input, and returned a str; pass a func"):
         RuleExplainer(cast("Any", lambda: "bad"), predicate=BAD).explain("why?")
+
+
+def test_a_stream_that_nobody_reads_is_no_answer() -> None:
+    explainer = RuleExplainer(lambda question: (chain().stream(question),)[0], predicate=BAD)
+    with pytest.raises(BaselineFailed, match="which nobody has read, in place of an answer; return the"):
+        explainer.explain("why?")
+
+
+def test_an_engine_is_for_the_other_integration() -> None:
+    with pytest.raises(InvalidInput, match="explain it with llama_index_rag_rule_explainer"):
+        RuleExplainer(cast("Any", MockLLM()), predicate=BAD)
 
 
 def test_a_coroutine_that_nobody_awaits_is_no_answer() -> None:

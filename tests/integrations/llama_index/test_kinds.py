@@ -36,6 +36,7 @@ class Made(RAG):
             RunnableLambda(str),
             "LangChain's or LangGraph's; explain it with langchain_rag_rule_explainer",
         ),
+        (lambda first, second: "x", "cannot be called with one question alone; pass a function of one"),
         (3, "this is a int, which answers no questions; pass a query engine"),
     ],
 )
@@ -55,6 +56,10 @@ def test_a_class_that_takes_nothing_makes_the_workflow() -> None:
     ("application", "told"),
     [
         (lambda _: engine_of(retriever_of()), "a RetrieverQueryEngine in place.*query\\(question\\)"),
+        (
+            lambda question: (str(each) for each in [engine_of(retriever_of()).query(question)]),
+            "a generator, which nobody has read, in place of an answer; return the whole text",
+        ),
         (lambda _: Made(), "a Made in place of an answer; ask it there \\(run\\(question\\)"),
     ],
 )

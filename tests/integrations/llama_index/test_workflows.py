@@ -10,7 +10,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
-from llama_index_rag_rule_explainer import RuleExplainer, explained
+from llama_index_rag_rule_explainer import RuleExplainer, Unexplained, explained
 from llama_index_rag_rule_explainer.reading import plain, question_in, texts_in
 from workflows import events
 
@@ -106,6 +106,45 @@ def test_one_that_asks_a_human_says_so_at_once_and_the_way_out_works(seconds: fl
         return await handler
 
     assert retention(RuleExplainer(answered, predicate=BAD).explain("why?")) == sets("b")
+
+
+async def answered_by_hand(workflow: Any, **given: str) -> Any:
+    handler = workflow.run(**given)
+    async for event in handler.stream_events():
+        if isinstance(event, InputRequiredEvent):
+            handler.ctx.send_event(HumanResponseEvent(response="yes"))  # pyright: ignore[reportCallIssue] -- as above
+    return await handler
+
+
+def test_the_users_own_run_is_answered_by_its_handle_and_says_why_it_has_no_rules() -> None:
+    workflow = explained(Asking(), predicate=BAD)
+    done: Unexplained[Any] = asyncio.run(answered_by_hand(workflow, query="why?"))
+    assert done.output == "bad news"
+    assert isinstance(done.error, BaselineFailed)
+    assert re.search("asks a human.*Pass a function that answers it", str(done.error))
+
+    async def alone() -> Any:
+        return await workflow.run(query="why?")
+
+    # Where nobody listens, nobody answers, and it does not wait for that.
+    with pytest.raises(BaselineFailed, match="asks a human"):
+        asyncio.run(alone())
+
+
+def test_code_that_is_explained_answers_an_explained_workflow_in_every_run() -> None:
+    inner = explained(Asking(), predicate=BAD)
+
+    async def answer(question: str) -> str:
+        return (await answered_by_hand(inner, query=question)).output
+
+    assert retention(RuleExplainer(answer, predicate=BAD).explain("why?")) == sets("b")
+
+
+def test_an_explained_class_of_workflows_is_run_as_one() -> None:
+    async def run() -> Any:
+        return await explained(Reader, predicate=BAD).run(user_input="why?")
+
+    assert retention(asyncio.run(run()).explanation) == sets("b")
 
 
 @IDLE

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from plain_rag_rule_explainer import RuleExplainer, gate
+from langchain_core.runnables import RunnableLambda
+from plain_rag_rule_explainer import RuleExplainer, gate, offline_client, tool
 from plain_rag_rule_explainer.reading import answer_in, question_in
 
 from rag_rule_explainer import (
@@ -116,13 +117,40 @@ def test_what_is_no_application() -> None:
     made: Any = [
         (7, "a int, which cannot be asked"),
         (App, "the class App, which cannot be asked"),
-        (lambda first, second: "x", "a function, which cannot be asked"),
+        (
+            lambda first, second: "x",
+            "a lambda cannot be called with one input alone; pass a ",
+        ),
+        (RunnableLambda(str), "a framework's; explain it with langchain_rag_rule_explainer"),
     ]
     for application, said in made:
         with pytest.raises(InvalidInput, match=said):
             RuleExplainer(application)
     with pytest.raises(InvalidInput, match="made a str; let it return a function"):
         RuleExplainer(lambda: "x").explain("why?")
+
+
+def test_what_is_no_tool() -> None:
+    with pytest.raises(InvalidInput, match="tool is 'search'; give a function"):
+        tool("search")  # type: ignore[type-var]
+
+
+def offline(says: Callable[[Any], Any], **asked: Any) -> str:
+    client, search = offline_client(), Index("bd").search
+
+    def application(question: str) -> Any:
+        found = "\n\n".join(f"<source>\n{each['text']}\n</source>" for each in search(question))
+        messages: Any = [{"role": "user", "content": f"{found}\n\nQuestion: {question}"}]
+        return says(client.chat.completions.create(model="m", messages=messages, **asked))
+
+    return RuleExplainer(application).explain("Why do dunes wander?").baseline.text
+
+
+def test_the_offline_client_streams_and_a_message_is_an_answer() -> None:
+    whole = offline(lambda reply: reply.choices[0].message.content)
+    assert len(whole.split()) > 2
+    assert offline(lambda reply: reply.choices[0].message) == whole
+    assert offline(lambda reply: reply, stream=True) == whole
 
 
 def test_what_answers_nothing_says_what_to_do(models: Models) -> None:
