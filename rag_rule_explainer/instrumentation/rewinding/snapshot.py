@@ -60,9 +60,9 @@ class Kept:
 class Snapshot:
     """Keeps what is reachable from an application, as it is when this is made.
 
-    ``nodes``, ``things``: every object; ``functions``: the user's. ``caches``: those of ``functools``,
-    each with the number of its entries. ``modules``: those that were loaded. ``others``: threads and the like,
-    which are not looked into.
+    ``nodes``, ``things``: every object; ``functions``: the user's. ``modules``: those that were loaded.
+    ``caches``: those of ``functools``, each with the number of its entries. ``others``: threads and the
+    like, which are not looked into.
     """
 
     def __init__(self, application: object) -> None:
