@@ -65,8 +65,6 @@ OPEN_FILES = {
     "rag_rule_explainer/instrumentation/fidelity.py": 431,
     "rag_rule_explainer/instrumentation/recording/recorder.py": 403,
     "rag_rule_explainer/instrumentation/requests/leftovers.py": 314,
-    "rag_rule_explainer/instrumentation/rewinding/parts.py": 331,
-    "rag_rule_explainer/instrumentation/rewinding/rewinding.py": 366,
     "rag_rule_explainer/instrumentation/runs.py": 305,
     "rag_rule_explainer/instrumentation/searches/intercepted_call.py": 344,
     "rag_rule_explainer/instrumentation/shared_state/counting.py": 349,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 _OURS = "rag_rule_explainer"
 """How the names of this package and of its integrations end."""
-_INSTALLED = {"site-packages", "dist-packages"}
+INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
 
@@ -27,4 +27,4 @@ def is_users(module: str) -> bool:
     if not file:
         return False
     path = Path(file)
-    return not _INSTALLED & set(path.parts) and _STANDARD_LIBRARY not in path.parents
+    return not INSTALLED & set(path.parts) and _STANDARD_LIBRARY not in path.parents

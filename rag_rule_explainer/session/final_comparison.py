@@ -16,7 +16,6 @@ from .tracked_search import TrackedSearch
 
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
-_NO_ROOM = "a limit is reached"
 _FIRST_AGAIN = 2
 """Subsets of each search that are asked about again where the application has changed."""
 
@@ -50,20 +49,20 @@ class FinalComparison:
         if self.replayer.stopper.reason or not self.replayer.budget.samples:
             return
         for mask in self._again(fidelity):
-            if fidelity.doubt or await self._failure(mask) is _NO_ROOM:
+            if fidelity.doubt or not await self._replay(mask):
                 return
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity) -> None:
         for mask in self._rewound(fidelity):
-            failed = ""
+            has_room = True
             with fidelity.rewound():
-                failed = await self._failure(mask)
-            if fidelity.doubt or failed is _NO_ROOM:
+                has_room = await self._replay(mask)
+            if fidelity.doubt or not has_room:
                 return
 
-    async def _failure(self, mask: Subset) -> str:
-        """Makes one replay; returns how it failed, if it did. ``_NO_ROOM`` where a limit is reached."""
+    async def _replay(self, mask: Subset) -> bool:
+        """Makes one replay. Returns False iff a limit is reached, which leaves no room for any."""
 
         def begin() -> None:
             self.replayer.charge()
@@ -73,11 +72,10 @@ class FinalComparison:
             reply = await self.replayer.run(Arrangement.of(self.sources, mask), begin, "comparison")
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
-            return _NO_ROOM
-        if reply.cause is None:
-            return ""
-        self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
-        return str(reply.error) or "it failed"
+            return False
+        if reply.cause is not None:
+            self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
+        return True
 
     def _again(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
         """The subsets to ask about again: also all sources where a run went another way than the

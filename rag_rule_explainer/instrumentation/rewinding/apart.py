@@ -9,9 +9,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, cast
 
 from ..copies.state import Same
-from .parts import LISTED, SET
-from .reachable import Node, Owner
+from .owners import Node, Owner
 from .snapshot import Snapshot
+from .values import LISTED, SET
 
 
 def things_in(keys: Iterable[Hashable]) -> Iterator[int]:

@@ -5,33 +5,33 @@ That it has changed since before the baseline is seen; whether it bears on a run
 tells that nothing is read there. So it leaves a doubt.
 """
 
-import builtins
-import csv
 import gc
-import io
-import os
-import socket
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from multiprocessing.managers import BaseProxy
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from ..shared_state.files import Left
-from ..shared_state.positions import state_of
 from ..shared_state.statements import Statements
+from .asking import answer_of, asked_of
+from .owners import package_of
+from .whole_process import settings_of_the_process
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """Libraries, by their names, whose connections to SQLite may be anywhere in them."""
 _MOST_IN_LIBRARIES = 3000
-_OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "asyncio", "concurrent"})
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
-        *("posix_fallocate", "memfd_create", "shm_open", "SharedMemory", "ShareableList"),
+        *(
+            "register_error",
+            "posix_fallocate",
+            "memfd_create",
+            "shm_open",
+            "SharedMemory",
+            "ShareableList",
+        ),
     }
 )
 """Names of functions that change what the operating system keeps for the process."""
@@ -49,17 +49,11 @@ class Beyond:
         self._texts = tuple(texts)
         found = self._things = list(things)
         self._asked = [
-            (thing, ask, ask(thing))
-            for thing in found
-            for kinds, ask in _ASKED
-            if isinstance(thing, kinds)
+            (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]
-        if "__subclasses__" in named:
-            kinds = [each for each in found if isinstance(each, type)]
-            self._asked += [(each, _subclasses, _subclasses(each)) for each in kinds]
-        self._talks = any(isinstance(each, subprocess.Popen) for each in found)
+        self._talks = any(issubclass(type(each), subprocess.Popen) for each in found)
         self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
-        self._interpreter = _interpreter()
+        self._settings = settings_of_the_process(named)
 
     def left(self, apart: Callable[[], Collection[int]] = tuple) -> Left | None:
         """Returns what has changed; None where nothing is known to have.
@@ -74,13 +68,13 @@ class Beyond:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
         if self._talks:
             yield Left("Popen", "the code talks to a process that was started before the run")
-        now = _interpreter()
-        for name, was in self._interpreter.items():
+        now = settings_of_the_process(self._named)
+        for name, was in self._settings.items():
             if now[name] != was:
                 yield Left(name, f"a run has changed what {name} sets for the whole process")
         for thing, ask, was in self._asked:
-            if _safely(ask, thing) != was:
-                kind = getattr(thing, "__name__", type(thing).__name__)
+            if answer_of(thing, ask) != was:
+                kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
                 yield Left(kind, f"a run has changed {kind}, which was there before it")
         if self._has_written(apart) and not self._is_only_written():
             told = (
@@ -95,7 +89,7 @@ class Beyond:
             each
             for each in self._things
             if id(each) not in apart
-            and (isinstance(each, sqlite3.Connection) or _library_of(each) in _DATABASES)
+            and (issubclass(type(each), sqlite3.Connection) or package_of(each) in _DATABASES)
         ]
         seen, found = set[int](), list[sqlite3.Connection]()
         while waiting and len(seen) < _MOST_IN_LIBRARIES:
@@ -129,53 +123,3 @@ def _state_of_rows(connection: sqlite3.Connection) -> object:
         return connection.total_changes, connection.isolation_level
     except sqlite3.Error:  # closed
         return None
-
-
-def _interpreter() -> dict[str, object]:
-    """What the interpreter keeps for all code."""
-    return {
-        "os.chdir": Path.cwd(),
-        "socket.setdefaulttimeout": socket.getdefaulttimeout(),
-        "sys.setrecursionlimit": sys.getrecursionlimit(),
-        "csv.register_dialect": tuple(csv.list_dialects()),
-        "builtins": frozenset(vars(builtins)),
-    }
-
-
-def _library_of(thing: object) -> str:
-    return type(thing).__module__.split(".")[0]
-
-
-def _of_a_file(thing: Any) -> object:
-    """The size and time of a file that is open to be read and written; nothing of another one."""
-    if thing.closed or "+" not in str(getattr(thing, "mode", "")):
-        return None
-    known = os.fstat(thing.fileno())
-    return known.st_size, known.st_mtime_ns, thing.tell() if thing.seekable() else 0
-
-
-def _subclasses(kind: Any) -> object:
-    return len(type.__subclasses__(kind))
-
-
-def _of_a_proxy(thing: Any) -> object:
-    return str(thing)
-
-
-def _safely(ask: Callable[[Any], object], thing: object) -> object:
-    try:
-        return ask(thing)
-    except Exception:  # it may be closed, or gone
-        return None
-
-
-def _of_threads(thing: object) -> str:
-    return state_of(thing) if _library_of(thing) in _OF_THREADS else ""
-
-
-_ASKED: tuple[tuple[Any, Callable[[Any], object]], ...] = (
-    (object, _of_threads),
-    (io.IOBase, lambda thing: thing.closed),
-    ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), lambda thing: _safely(_of_a_file, thing)),
-    (BaseProxy, lambda thing: _safely(_of_a_proxy, thing)),
-)

@@ -8,10 +8,11 @@ retrieved.
 from dataclasses import dataclass, field
 from typing import Any
 
-from .parts import ABSENT, DICT, LISTED, SET, is_plain, is_same
 from .snapshot import Kept
+from .values import ABSENT, is_equal
 
-_DEEPEST = 6
+_DEEPEST = 7
+"""Levels of what holds others that are compared."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,28 +48,9 @@ class MadeAgain:
         )
 
     def _compare(self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]) -> None:
-        if _is_equal(was, made):
+        if is_equal(was, made, _DEEPEST):
             return  # this replay had no need of it
-        if _is_equal(made, today):
+        if is_equal(made, today, _DEEPEST):
             self._without.setdefault(name, []).append(sources)
         else:
             self._others.add(name)
-
-
-def _is_equal(one: Any, other: Any, depth: int = 0) -> bool:
-    if is_same(one, other):
-        return True
-    if type(one) is not type(other) or is_plain(one) or depth > _DEEPEST:
-        return False
-    if isinstance(one, DICT):
-        return one.keys() == other.keys() and all(
-            _is_equal(value, other[key], depth + 1) for key, value in one.items()
-        )
-    if isinstance(one, LISTED):
-        return len(one) == len(other) and all(
-            _is_equal(each, others, depth + 1) for each, others in zip(one, other, strict=True)
-        )
-    if isinstance(one, (SET, frozenset)):
-        return bool(one == other)
-    held, others = getattr(one, "__dict__", None), getattr(other, "__dict__", None)
-    return isinstance(held, DICT) and bool(held) and _is_equal(held, others, depth + 1)

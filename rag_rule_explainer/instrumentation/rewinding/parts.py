@@ -6,7 +6,6 @@ the change. Everything is shallow; what is referred to has parts of its own.
 
 import io
 import random
-import sys
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
@@ -14,25 +13,22 @@ from dataclasses import dataclass
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
-_LARGEST = 1_000_000
-"""Bytes of a buffer that is kept."""
-_PLAIN = (str, int, float, bool, bytes, complex, type(None))
+from .buffers import (
+    is_buffer,
+    is_of_numpy,
+    read_buffer,
+    read_stream,
+    write_array,
+    write_buffer,
+    write_numpy,
+    write_stream,
+)
+from .values import ABSENT, DEQUE, DICT, LIST, SET
 
 _FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
 
-# What holds anything: as Any, the checker does not ask what is in it.
-DICT: Any = dict
-LIST: Any = list
-SET: Any = set
-DEQUE: Any = deque
-TUPLES: Any = (tuple, frozenset)
-LISTED: Any = (list, tuple)
-
 OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", "__code__", "__doc__")
 """What a run may set on a function, beside its attributes."""
-
-ABSENT = object()
-"""Stands for what is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +40,6 @@ class Part:
     is_named: bool = False
 
 
-def is_plain(value: object) -> bool:
-    """Returns True iff it is a text, a number or the like, or a tuple of these."""
-    if isinstance(value, tuple):
-        return all(map(is_plain, cast("tuple[Any, ...]", value)))
-    return isinstance(value, _PLAIN)
-
-
-def is_same(one: object, other: object) -> bool:
-    """Returns True iff these are one object, or equal texts, numbers or tuples of these."""
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, tuple):
-        mine, others = cast("tuple[Any, ...]", one), cast("tuple[Any, ...]", other)
-        return len(mine) == len(others) and all(map(is_same, mine, others))
-    return isinstance(one, _PLAIN) and one == other
-
-
 def parts_of(thing: object) -> Iterator[Part]:
     """Yields the parts of an object that can be put back; none for a class or a module."""
     for kinds, part in _BY_TYPE:
@@ -70,9 +47,9 @@ def parts_of(thing: object) -> Iterator[Part]:
             yield part
             break
     else:
-        if _is_of_numpy(thing):
+        if is_of_numpy(thing):
             yield _OF_NUMPY
-        elif _is_buffer(thing):
+        elif is_buffer(thing):
             yield _BUFFER
     if isinstance(thing, FunctionType):
         yield _DEFAULTS
@@ -169,7 +146,8 @@ def _slots_of(thing: object) -> Iterator[tuple[str, Any]]:
                     yield name, member
 
 
-def _read_slots(thing: object) -> dict[str, Any]:
+def read_slots(thing: object) -> dict[str, Any]:
+    """Returns what is in the slots of an object, by name; ``ABSENT`` where one is empty."""
     content = dict[str, Any]()
     for name, member in _slots_of(thing):
         try:
@@ -180,7 +158,7 @@ def _read_slots(thing: object) -> dict[str, Any]:
 
 
 def _write_slots(thing: object, content: dict[str, Any]) -> None:
-    now = _read_slots(thing)
+    now = read_slots(thing)
     for name, member in _slots_of(thing):
         value = content.get(name, ABSENT)
         if value is now[name]:
@@ -191,7 +169,7 @@ def _write_slots(thing: object, content: dict[str, Any]) -> None:
             member.__set__(thing, value)
 
 
-_SLOTS = Part(_read_slots, _write_slots, is_named=True)
+_SLOTS = Part(read_slots, _write_slots, is_named=True)
 
 
 _ORDERED: Any = OrderedDict
@@ -245,23 +223,6 @@ def _write_bytes(thing: Any, content: bytes) -> None:
     bytearray.__setitem__(thing, slice(None), content)
 
 
-def _read_stream(thing: Any) -> tuple[Any, int] | None:
-    return None if thing.closed else (thing.getvalue(), thing.tell())
-
-
-def _write_stream(thing: Any, content: tuple[Any, int] | None) -> None:
-    if content is not None and not thing.closed:
-        thing.seek(0)
-        thing.truncate()
-        thing.write(content[0])
-        thing.seek(content[1])
-
-
-def _write_array(thing: Any, content: bytes) -> None:
-    del thing[:]
-    thing.frombytes(content)
-
-
 _BY_TYPE: tuple[tuple[Any, Part], ...] = (
     (dict, Part(_read_dict, _write_dict, is_named=True)),
     (list, Part(lambda thing: LIST.__getitem__(thing, slice(None)), _write_list)),
@@ -269,53 +230,14 @@ _BY_TYPE: tuple[tuple[Any, Part], ...] = (
     (deque, Part(lambda thing: LIST(DEQUE.__iter__(thing)), _write_deque)),
     (CellType, Part(_read_cell, _write_cell)),
     (bytearray, Part(bytes, _write_bytes)),
-    ((io.StringIO, io.BytesIO), Part(_read_stream, _write_stream)),
-    (array, Part(lambda thing: thing.tobytes(), _write_array)),
+    ((io.StringIO, io.BytesIO), Part(read_stream, write_stream)),
+    (array, Part(lambda thing: thing.tobytes(), write_array)),
     (random.Random, Part(lambda thing: thing.getstate(), lambda thing, content: thing.setstate(content))),
 )
 
 
-def _is_buffer(thing: object) -> bool:
-    if is_plain(thing) or isinstance(thing, (type, tuple)):
-        return False
-    try:
-        with memoryview(cast("Any", thing)) as view:
-            return not view.readonly and view.contiguous and view.nbytes <= _LARGEST
-    except (TypeError, ValueError, BufferError):
-        return False
-
-
-def _is_of_numpy(thing: Any) -> bool:
-    numpy: Any = sys.modules.get("numpy")
-    return (
-        numpy is not None
-        and isinstance(thing, numpy.ndarray)
-        and not thing.dtype.hasobject
-        and thing.nbytes <= _LARGEST
-    )
-
-
-def _write_numpy(thing: Any, content: bytes) -> None:
-    numpy: Any = sys.modules["numpy"]
-    thing[...] = numpy.frombuffer(content, dtype=thing.dtype).reshape(thing.shape)
-
-
-_OF_NUMPY = Part(lambda thing: thing.tobytes(), _write_numpy)
-
-
-def _read_buffer(thing: Any) -> bytes:
-    with memoryview(thing) as view:
-        return view.tobytes()
-
-
-def _write_buffer(thing: Any, content: bytes) -> None:
-    with memoryview(thing) as view:
-        if view.nbytes == len(content):
-            with view.cast("B") as plain:
-                plain[:] = content
-
-
-_BUFFER = Part(_read_buffer, _write_buffer)
+_OF_NUMPY = Part(lambda thing: thing.tobytes(), write_numpy)
+_BUFFER = Part(read_buffer, write_buffer)
 
 
 def _read_defaults(function: FunctionType) -> dict[str, Any]:

@@ -6,22 +6,22 @@ connection or a thread is nobody's data.
 """
 
 import asyncio
+import dis
 import gc
 import sys
 import threading
-from collections import ChainMap, UserDict, UserList, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from enum import Enum, auto
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
+from multiprocessing.sharedctypes import SynchronizedBase
 from types import (
+    AsyncGeneratorType,
     BuiltinFunctionType,
-    CellType,
     CodeType,
     FunctionType,
     GeneratorType,
@@ -29,88 +29,42 @@ from types import (
     ModuleType,
 )
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
+from weakref import ReferenceType
 
-from ..shared_state.holdings import function_in, is_of_user, names_in
+from ..shared_state.holdings import function_in, names_in
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
-from .parts import ABSENT, CLASS, LISTED, SET, TUPLES, Part, is_plain, parts_of
+from .companies import is_of_own, is_own
+from .owners import Node, Owner, is_a_register, is_model, is_of_library, owner_of, package_of
+from .parts import CLASS, parts_of
+from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
 _MOST = 6000
 """Objects that are looked at."""
 _MOST_INSIDE = 5000
 """Entries of a collection that are looked at."""
 _MOST_LIBRARIES = 30
+_SEEDING = frozenset({"seed", "setstate"})
+_IMPORTING = frozenset({"import_module", "__import__"})
+"""How code imports a module by a name that it makes."""
 _FROM_A_LIBRARY = 2
 """Steps from one object of a library to the next, at most."""
-_MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""How the base classes of models are called in the frameworks."""
-_NEVER = (
+APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
-_OF_THREADS = ("threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing")
+"""What is not looked into, such as a thread: what it does and holds is its own."""
+OF_THREADS = frozenset(
+    {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
+)
 """Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
-_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
-_PLAIN: Any = (dict, list, tuple, set, frozenset, deque, CellType, UserDict, UserList, ChainMap)
-_COLLECTIONS = (*_PLAIN, *_WEAK)
-"""Whose they are is told by what holds them."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """What refers to others otherwise than by attributes."""
 # What holds anything: as Any, the checker does not ask what is in it.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
-_GENERATOR: Any = GeneratorType
+_GENERATORS: Any = (GeneratorType, AsyncGeneratorType)
 _VARIABLE: Any = ContextVar
-_FUNCTION: Any = FunctionType
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
-
-
-class Owner(Enum):
-    """Whose an object is: a collection is of what holds it."""
-
-    USER = auto()
-    FRAMEWORK = auto()
-    MODEL = auto()
-    LIBRARY = auto()
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """An object. ``name``: how its holder calls it; ``holder``: what it was first found in; ``steps``:
-    how many objects of libraries are between it and another one; ``contents``: its parts, and what each
-    holds.
-    """
-
-    thing: Any
-    name: str = ""
-    holder: "Node | None" = None
-    owner: Owner = Owner.USER
-    steps: int = 0
-    contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
-
-    @property
-    def is_passed_by(self) -> bool:
-        """True iff what it holds is called as it is called itself."""
-        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_user(self.thing)
-        return is_wrapper or isinstance(self.thing, _COLLECTIONS)
-
-    def names(self) -> Iterator[str]:
-        """Yields the names by which one comes to it from an object that is no collection, and no
-        library's."""
-        node: Node | None = self
-        while node is not None:
-            if node.name:
-                yield node.name
-            node = node.holder
-            if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
-                return
-
-    def object(self) -> Any:
-        """Returns the object that holds it and is no collection; its own where it is none."""
-        node = self
-        while node.is_passed_by and node.holder is not None:
-            node = node.holder
-        return node.thing
 
 
 class Reachable:
@@ -118,7 +72,9 @@ class Reachable:
 
     ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
     the user's. ``caches``: those of ``functools``.
-    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others.
+    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others;
+    ``settings``: modules of frameworks, each with the globals that a function sets which code names.
+    ``others``: threads and the like, which are not looked into.
     """
 
     def __init__(self, application: object) -> None:
@@ -127,6 +83,8 @@ class Reachable:
         self.caches: list[Any] = []
         self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
         self.libraries: dict[str, ModuleType] = {}
+        self.settings: dict[str, frozenset[str]] = {}
+        self.others: list[Any] = []
         self._seen: set[int] = set()
         self._waiting = deque([Node(application)])
         while self._waiting and len(self.nodes) < _MOST:
@@ -146,8 +104,8 @@ class Reachable:
             self._look_at_class(node)
         elif isinstance(thing, _VARIABLE):
             self._add(thing.get(), node.name, node)
-        elif isinstance(thing, _GENERATOR):
-            frame = thing.gi_frame
+        elif isinstance(thing, _GENERATORS):
+            frame = getattr(thing, "gi_frame", None) or getattr(thing, "ag_frame", None)
             self._add_all(frame.f_locals.items() if frame is not None else (), node)
         elif isinstance(thing, _CACHED):
             self.caches.append(thing)
@@ -157,7 +115,11 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
-        if type(thing).__module__.split(".")[0] in _OF_THREADS or _is_a_register(node):
+        if is_a_register(node):
+            return
+        if package_of(thing) in OF_THREADS:
+            if isinstance(thing, SynchronizedBase):
+                self._add(thing.get_obj(), node.name, node)
             return
         self._take_parts(node)
         if isinstance(thing, TUPLES):
@@ -186,7 +148,7 @@ class Reachable:
                 self._add_all((("", each) for each in entries), node)
 
     def _look_at_class(self, node: Node) -> None:
-        if is_users(node.thing.__module__ or ""):
+        if is_own(node.thing.__module__ or ""):
             content = CLASS.read(node.thing)
             node.contents.append((CLASS, content))
             self._add_all(((name, function_in(value)) for name, value in content.items()), node)
@@ -197,7 +159,7 @@ class Reachable:
         function = node.thing
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         self._add_all(cells, node)
-        if is_of_user(function):
+        if is_of_own(function):
             self.functions.append(node)
             self._take_parts(node)
             self._look_at_globals(node)
@@ -212,14 +174,27 @@ class Reachable:
             held = function.__globals__
             self._add_all(((name, held[name]) for name in names & held.keys()), node)
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
+        named = list(_named_by(names, function.__globals__))
+        self._take_settings(named)
+        self._take_seeded(named, node)
+        if _IMPORTING & names:
+            self._look_at_modules(names, node)
         package = str(function.__globals__.get("__package__") or "")
         for name in names:
             for each in (
                 function.__globals__.get(name),
                 *map(sys.modules.get, (name, f"{package}.{name}")),
             ):
-                if isinstance(each, ModuleType) and is_users(each.__name__):
+                if isinstance(each, ModuleType) and is_own(each.__name__):
                     self._look_at_module(each, names, node)
+
+    def _look_at_modules(self, names: frozenset[str], node: Node) -> None:
+        """Looks at all modules that code may import by whatever name: the user's, and those that were
+        made and not loaded."""
+        for name, module in list(sys.modules.items()):
+            # A package may have put anything there in its own place.
+            if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
+                self._look_at_module(module, names, node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
         """Takes the modules of other libraries that code names, or whose functions and objects it
@@ -228,8 +203,23 @@ class Reachable:
             module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
             if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
                 continue
-            if not is_users(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
+            if not is_own(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
                 self.libraries.setdefault(module.__name__, module)
+
+    def _take_seeded(self, named: Iterable[Any], node: Node) -> None:
+        """Takes what functions such as ``random.seed`` set: they are methods of an object that nobody
+        names. It changes whenever it is drawn from, so code that only draws is left alone."""
+        for each in named:
+            if isinstance(each, MethodType) and each.__name__ in _SEEDING:
+                self._add(each.__self__, each.__name__, node)
+
+    def _take_settings(self, named: Iterable[Any]) -> None:
+        """Takes the globals that functions of frameworks set, such as ``set_debug``."""
+        for each in named:
+            if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
+                module = str(each.__globals__.get("__name__", ""))
+                stored = _globals_set_in(each.__code__)
+                self.settings[module] = self.settings.get(module, frozenset()) | stored
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
         _, known = self.modules.setdefault(module.__name__, (module, set()))
@@ -238,7 +228,7 @@ class Reachable:
         known |= new
         for name in new & vars(module).keys():
             value = vars(module)[name]
-            if isinstance(value, ModuleType) and is_users(value.__name__):
+            if isinstance(value, ModuleType) and is_own(value.__name__):
                 self._look_at_module(value, names, of)
             else:
                 self._add(value, name, node)
@@ -253,23 +243,29 @@ class Reachable:
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if value is ABSENT or is_plain(value) or id(value) in self._seen:
             return
-        if isinstance(value, _NEVER) or is_opaque(value) or is_ours(value):
+        if is_opaque(value) or is_ours(value):
+            return
+        if isinstance(value, APART):
+            self.others.append(value)
             return
         if isinstance(value, type):
             # Its metaclass, and the classes it is made of, may be the user's where it is not.
-            if is_users(value.__module__ or ""):
-                owner = Owner.MODEL if _is_model(value) else Owner.USER
+            if is_own(value.__module__ or ""):
+                owner = Owner.MODEL if is_model(value) else Owner.USER
                 self._waiting.append(Node(value, name, holder, owner))
             return
-        owner, steps = _owner_of(value, holder)
+        owner, steps = owner_of(value, holder)
         if steps <= _FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
 
-def _is_a_register(node: Node) -> bool:
-    """Returns True iff a library lists there, by weak references, what others made, such as all runs."""
-    holder = node.holder
-    return isinstance(node.thing, _WEAK) and holder is not None and not is_of_user(holder.thing)
+def _named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
+    """Everything that code with these names may mean: its globals, and what is in modules."""
+    for name in names:
+        for each in (held.get(name), sys.modules.get(name)):
+            yield each
+            if isinstance(each, ModuleType):
+                yield from (vars(each)[name] for name in names & vars(each).keys())
 
 
 def _module_of(thing: Any) -> str:
@@ -277,23 +273,8 @@ def _module_of(thing: Any) -> str:
     return str(known.__module__)
 
 
-def is_of_library(thing: Any) -> bool:
-    """Returns True iff an object is neither the user's nor a framework's."""
-    return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_user(thing)
-
-
-def _is_model(kind: Any) -> bool:
-    return any(each.__name__ in _MODELS for each in kind.__mro__)
-
-
-def _owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    if _is_model(type(value)) or holder.owner is Owner.MODEL:
-        # What a model holds is its own, whoever wrote it.
-        return Owner.MODEL, 0
-    if isinstance(value, _COLLECTIONS) and not is_users(type(value).__module__):
-        return holder.owner, holder.steps
-    if isinstance(value, _FUNCTION) or is_of_user(value):
-        return Owner.USER, 0
-    if not is_of_library(value):
-        return Owner.FRAMEWORK, 0
-    return Owner.LIBRARY, holder.steps + 1
+@cache
+def _globals_set_in(code: CodeType) -> frozenset[str]:
+    return frozenset(
+        str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_GLOBAL"
+    )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
-from .parts import ABSENT, DICT, LISTED, SET, is_plain
 from .snapshot import Kept
+from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
 
@@ -62,11 +62,8 @@ def remembered(kept: Iterable[Kept]) -> str:
 def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if not names:
         return {"": _standing_for(content)}
-    return (
-        {name: _standing_for(content.get(name, ABSENT)) for name in names}
-        if isinstance(content, DICT)
-        else {}
-    )
+    held: dict[str, Any] = content if isinstance(content, DICT) else {}
+    return {name: _standing_for(held.get(name, ABSENT)) for name in names}
 
 
 def _standing_for(value: Any) -> Any:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .parts import ABSENT, DICT, LISTED, SET, Part, is_plain, is_same, of_names, parts_of
-from .reachable import Node, Owner, Reachable
+from .owners import Node, Owner
+from .parts import Part, of_names, parts_of
+from .reachable import Reachable
+from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
 _MOST_IN_A_LIBRARY = 100
 
@@ -30,7 +32,7 @@ class Kept:
         no name."""
         now = self.now()
         if not self.part.is_named:
-            return [] if _is_equal(self.content, now) else [""]
+            return [] if is_equal(self.content, now) else [""]
         was = self.content
         names = [
             name
@@ -58,8 +60,9 @@ class Kept:
 class Snapshot:
     """Keeps what is reachable from an application, as it is when this is made.
 
-    ``nodes``: every object; ``functions``: the user's. ``caches``: those of
-    ``functools``, each with the number of its entries. ``modules``: those that were loaded.
+    ``nodes``, ``things``: every object; ``functions``: the user's. ``modules``: those that were loaded.
+    ``caches``: those of ``functools``, each with the number of its entries. ``others``: threads and the
+    like, which are not looked into.
     """
 
     def __init__(self, application: object) -> None:
@@ -68,35 +71,36 @@ class Snapshot:
         self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
         self.modules = frozenset(sys.modules)
         self.nodes = reachable.nodes
+        self.others = reachable.others
         self.things = [node.thing for node in reachable.nodes]
         self.kept = [*_kept(reachable)]
 
 
 def _kept(reachable: Reachable) -> Iterator[Kept]:
     for node in reachable.nodes:
-        for part, content in node.contents:
-            own = _plain_of(content, part) if node.owner is Owner.LIBRARY else content
-            if own is not None:
-                is_all = own is content or (isinstance(node.thing, DICT) and len(own) == len(content))
-                yield Kept(node, part, own, is_all)
+        yield from _kept_of(node)
     for module, names in reachable.modules.values():
         part = of_names(frozenset(names))
         yield Kept(Node(module), part, part.read(module))
+    for name, names in reachable.settings.items():
+        module, part = sys.modules[name], of_names(names)
+        yield Kept(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
         yield Kept(node, part, plain, is_all=False)
         for name, value in list(vars(module).items()):
             if type(value) in {dict, list, set} and len(value) < _MOST_IN_A_LIBRARY:
-                yield from _of_collection(Node(value, name, node, Owner.LIBRARY))
+                contents = [(part, part.read(value)) for part in parts_of(value)]
+                yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
 
 
-def _of_collection(node: Node) -> Iterator[Kept]:
-    for part in parts_of(node.thing):
-        content = part.read(node.thing)
-        own = _plain_of(content, part)
+def _kept_of(node: Node) -> Iterator[Kept]:
+    for part, content in node.contents:
+        own = _plain_of(content, part) if node.owner is Owner.LIBRARY else content
         if own is not None:
-            yield Kept(node, part, own, len(own) == len(content))
+            is_all = own is content or (isinstance(node.thing, DICT) and len(own) == len(content))
+            yield Kept(node, part, own, is_all)
 
 
 def _plain_of(content: Any, part: Part) -> Any:
@@ -106,13 +110,3 @@ def _plain_of(content: Any, part: Part) -> Any:
     if isinstance(content, (*LISTED, SET)):
         return content if all(map(is_plain, content)) else None
     return content
-
-
-def _is_equal(was: Any, now: Any) -> bool:
-    if type(was) is not type(now):
-        return False
-    if isinstance(was, LISTED):
-        return len(was) == len(now) and all(map(is_same, was, now))
-    if isinstance(was, SET):
-        return {id(each) for each in was} == {id(each) for each in now} or was == now
-    return bool(was == now)

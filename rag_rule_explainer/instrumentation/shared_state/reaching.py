@@ -55,11 +55,17 @@ def latest_in(container: object) -> Iterable[Any]:
 
 def is_opaque(thing: object) -> bool:
     """Returns True iff a thing stands for another one, such as a weak reference or a context's object:
-    asking it for anything may fail, even for its class."""
+    asking it for anything may fail, even for its class. So it is of one where that does fail."""
     kind = type(thing)
     if kind in (ProxyType, CallableProxyType):
         return True
-    return any("__class__" in vars(each) for each in kind.__mro__ if each is not object)
+    if any("__class__" in vars(each) for each in kind.__mro__ if each is not object):
+        return True
+    try:
+        _ = thing.__class__, getattr(thing, "__dict__", None)
+    except Exception:  # whatever an object of the user's raises that is asked
+        return True
+    return False
 
 
 def places(thing: object) -> list[Place]:

@@ -1,28 +1,46 @@
 """What runs leave to others, outside of their objects or on them: true rules, or none proved."""
 
 import asyncio
+import io
 import os
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import closing
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.globals import get_verbose, set_verbose
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
+from langgraph.graph import START, StateGraph
 from pydantic import Field
-from typing_extensions import override
+from typing_extensions import TypedDict, override
 
 from tests.integrations.known import BAD, TEXTS, retention, sets
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.zoo.shapes import joined
 from tests.integrations.leaving import afterwards, outside, set_once
-from tests.integrations.leaving.parts import HELD_OPEN, KEY, Leaving, Meeting, cleared, said
+from tests.integrations.leaving.parts import (
+    HELD_OPEN,
+    KEY,
+    Answer,
+    Ask,
+    Leaving,
+    Meeting,
+    Search,
+    cleared,
+    mode_of,
+    said,
+    written,
+)
 from tests.integrations.leaving.shapes import SHAPES, Shape, check
 
 
@@ -57,6 +75,77 @@ def test_what_stays_is_no_more_proved_the_second_time(build: Leaving) -> None:
     explainer = explainer_of(build)
     for _ in range(2):
         assert {rule.claim for rule in explainer.explain("why?").rules} == {"unverified"}
+
+
+def by_a_setting_of_the_framework(search: Search, ask: Ask) -> Answer:
+    HELD_OPEN.callback(set_verbose, get_verbose())
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if len(found) > 1:
+            set_verbose(True)
+        return written(ask, "Warn" if get_verbose() else "Calm", found)
+
+    return answer
+
+
+class Asked(TypedDict):
+    found: list[str]
+    said: str
+
+
+def in_a_graph_that_is_compiled_once(search: Search, ask: Ask, *, by_each: bool = False) -> Answer:
+    made = SimpleNamespace(graph=None)
+
+    def writer_of(mode: str) -> Any:
+        def write(state: Asked) -> dict[str, str]:
+            own = mode_of(state["found"]) if by_each else mode
+            return {"said": written(ask, own, state["found"])}
+
+        return write
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if made.graph is None:
+            building = StateGraph(Asked)
+            building.add_node("write", writer_of(mode_of(found)))
+            building.add_edge(START, "write")
+            made.graph = building.compile()
+        return made.graph.invoke({"found": found, "said": ""})["said"]
+
+    return answer
+
+
+@pytest.mark.parametrize("build", [by_a_setting_of_the_framework, in_a_graph_that_is_compiled_once])
+def test_what_the_first_run_sets_in_the_framework_leaves_claims_unverified(build: Leaving) -> None:
+    explanation = explainer_of(build).explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+    assert "as before the baseline" in explanation.warnings[0]
+
+
+def test_a_graph_that_is_compiled_once_and_goes_by_its_input_is_harmless() -> None:
+    build = partial(in_a_graph_that_is_compiled_once, by_each=True)
+    explanation = explainer_of(build).explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"proved"}
+
+
+def test_neither_a_folder_nor_a_stream_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone, stream = tmp_path / "gone", io.TextIOWrapper(io.BytesIO())
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    stream.detach()
+    monkeypatch.setattr(sys, "stdout", stream)
+
+    def build(search: Search, ask: Ask) -> Answer:
+        def answer(question: str) -> str:
+            found = search(question)
+            return written(ask, mode_of(found) if stream else "", found)
+
+        return answer
+
+    explanation = explainer_of(build).explain("why?")
+    assert {rule.claim for rule in explanation.rules} == {"proved"}
 
 
 def test_what_replays_leave_on_the_users_objects_is_said() -> None:

@@ -133,14 +133,32 @@ def asking_for_more(found: Any, retriever: Any) -> Any:
     return answer
 
 
+def limiting_its_output(found: Any, retriever: Any) -> Any:
+    model = Telling(says=said)
+
+    def answer(question: str) -> str:
+        documents = found(retriever, question)
+        if len(documents) > 1:
+            Settings.num_output = 77
+        mode = "Warn" if Settings.num_output == 77 else "Calm"
+        return model.complete(f"{mode} the reader.\n" + "\n".join(documents)).text
+
+    return answer
+
+
 @pytest.mark.parametrize(
     ("build", "told"),
-    [(swapping_its_model, "writes Settings.llm"), (asking_for_more, "writes retriever.similarity_top_k")],
+    [
+        (swapping_its_model, "writes Settings.llm"),
+        (asking_for_more, "writes retriever.similarity_top_k"),
+        (limiting_its_output, "with _Settings._prompt_helper as before the baseline"),
+    ],
 )
 def test_what_a_run_sets_on_an_object_of_the_framework_leaves_claims_unverified(
     build: Any, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Settings, "_llm", None)
+    monkeypatch.setattr(Settings, "_prompt_helper", None)
     answer = build(
         lambda retriever, question: [n.text for n in retriever.retrieve(question)], retriever_of()
     )

@@ -1,0 +1,153 @@
+"""Whether what an application holds otherwise than before may bear on a run: whether code reads it."""
+
+import dis
+from collections import deque
+from collections.abc import Iterator
+from functools import cached_property
+from inspect import getattr_static
+from operator import attrgetter, itemgetter
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from ..shared_state.counting import is_for_others, is_in, is_in_texts, reads, texts_in
+from ..shared_state.holdings import names_in
+from ..shared_state.reaching import is_ours
+from .data import is_data
+from .owners import Node, Owner
+from .parts import OF_A_FUNCTION
+from .snapshot import Kept, Snapshot
+from .values import ABSENT
+
+OF_ALL = frozenset(
+    {
+        *("vars", "__dict__", "asdict", "astuple", "model_dump", "globals", "eval", "exec"),
+        *("getattr", "setattr"),
+    }
+)
+"""Names with which code may read what it does not name."""
+_OF_PYTHON = frozenset(
+    {
+        *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
+    }
+)
+"""Names between two underscores that a run may set."""
+_COLLECTIONS = (dict, list, set, deque)
+_ASKING: Any = (attrgetter, itemgetter)
+_LONGEST_TEMPLATE = 20_000
+
+
+class Bearing:
+    """Tells of one application what its code reads, and sets.
+
+    ``named``: the names in the code that is of no model; ``texts``: those that stand in any.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._codes = [*_running(snapshot.functions)]
+        # Of those that are of no model.
+        self._others = [
+            node.thing.__code__ for node in snapshot.functions if node.owner is not Owner.MODEL
+        ]
+        self.named = frozenset(name for code in self._others for name in names_in(code))
+        self.texts = tuple(text for code in self._codes for text in texts_in(code))
+        self._read = dict[str, bool]()
+
+    def matters(self, kept: Kept, name: str) -> bool:
+        """Returns True iff a run may find what has changed there."""
+        was, now = _values(kept, name)
+        if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
+            # What is made once, such as a client or an index, is the same in every run.
+            return False
+        if name.startswith("__") and name.endswith("__"):
+            return name in _OF_PYTHON and (name != "__doc__" or self._is_read(name))
+        if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
+            return self._is_users_doing(kept, name)
+        if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
+            return True
+        if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
+            names = {*kept.node.names(), *filter(None, [name])}
+            return not names or any(map(self._is_read, names))
+        return self._is_read(name)
+
+    def _is_users_doing(self, kept: Kept, name: str) -> bool:
+        """Whether the user's code sets that on an object of a framework, or may change it there: all else
+        is the object's own affair."""
+        if isinstance(kept.node.thing, _COLLECTIONS):
+            names = {*kept.node.names(), *filter(None, [name])}
+            if names & self.named:
+                return True
+        else:
+            names = {name, *self._properties_of(kept.node.thing, name)}
+        return any(each.removeprefix("_") in self._stored for each in names)
+
+    def _properties_of(self, thing: object, name: str) -> Iterator[str]:
+        """The properties that the user's code sets, by which an object holds something else there."""
+        for each in self._stored:
+            found = getattr_static(type(thing), each, None)
+            setter = getattr(found, "fset", None)
+            if isinstance(setter, FunctionType) and name.lstrip("_") in names_in(setter.__code__):
+                yield each
+
+    @cached_property
+    def _stored(self) -> frozenset[str]:
+        """The attributes that the user's code sets."""
+        by_text = (text for code in self._others for text in texts_in(code) if "setattr" in self.named)
+        return frozenset((*(name for code in self._others for name in _set_in(code)), *by_text))
+
+    @cached_property
+    def _held_texts(self) -> list[str]:
+        """The templates that the application holds, and the names that it asks things for by
+        functions."""
+        asking = [each for each in self._snapshot.things if isinstance(each, _ASKING)]
+        names = [str(name) for each in asking for name in each.__reduce__()[1]]
+        contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
+        held = [value for content in contents for value in content.values() if isinstance(value, str)]
+        return [*names, *(text for text in held if "{" in text and len(text) < _LONGEST_TEMPLATE)]
+
+    @cached_property
+    def _is_forgiving(self) -> bool:
+        """Whether something may catch an error of the application's own: then a limit decides what is
+        answered instead."""
+        return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
+            "Fallback" in type(each).__name__ for each in self._snapshot.things
+        )
+
+    def _is_read(self, name: str) -> bool:
+        if name not in self._read:
+            self._read[name] = bool(OF_ALL & self.named) or any(
+                reads(code, name, in_texts=True, as_limit=self._is_forgiving) or is_in_texts(code, name)
+                for code in self._codes
+            )
+            self._read[name] = self._read[name] or is_in(self._held_texts, name)
+        return self._read[name]
+
+
+def _running(functions: list[Node]) -> Iterator[CodeType]:
+    """The code that a run may call: not that of methods that no code names, such as those that report."""
+    codes = [node.thing.__code__ for node in functions]
+    for node, code in zip(functions, codes, strict=True):
+        holder = None if node.holder is None else node.holder.thing
+        if not is_for_others(holder, node.thing) or any(
+            reads(each, node.thing.__name__, as_attribute=True) for each in codes
+        ):
+            yield code
+
+
+def _set_in(code: CodeType) -> Iterator[str]:
+    for each in dis.get_instructions(code):
+        if each.opname in {"STORE_ATTR", "DELETE_ATTR"}:
+            yield str(each.argval).removeprefix("_")
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _set_in(inner)
+
+
+def _is_nothing(value: object) -> bool:
+    return value is ABSENT or value is None
+
+
+def _values(kept: Kept, name: str) -> tuple[object, object]:
+    if not kept.part.is_named or not name:
+        return ABSENT, ""
+    return kept.content.get(name, ABSENT), kept.now().get(name, ABSENT)

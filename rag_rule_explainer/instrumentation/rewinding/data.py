@@ -1,0 +1,61 @@
+"""Whether a value is data, as opposed to a client, a lock or an index that is made once."""
+
+import asyncio
+import concurrent.futures
+import pickle
+from types import MethodType
+from typing import Any
+
+from ..shared_state.reaching import FRAMEWORKS
+from .companies import is_of_own
+from .parts import read_slots
+from .values import DICT, LISTED, SET, is_plain
+
+_MOST = 200
+"""Objects that are looked at."""
+# What holds anything: as Any, the checker does not ask what is in it.
+_METHOD: Any = MethodType
+_FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
+
+
+def is_data(value: Any) -> bool:
+    """Returns True iff there is nothing in it but texts and numbers, or there is an object of the
+    user's."""
+    seen = set[int]()
+    waiting: list[Any] = [value]
+    while waiting and len(seen) < _MOST:
+        each = waiting.pop()
+        if is_plain(each) or id(each) in seen or isinstance(each, type):
+            continue
+        seen.add(id(each))
+        if is_of_own(each) or isinstance(each, _FUTURES):
+            return True
+        if isinstance(each, _METHOD):
+            waiting.append(each.__self__)
+        held = _held_by(each)
+        if held is None and not callable(each) and not _can_be_written_down(each):
+            return False
+        waiting += held or ()
+    return True
+
+
+def _held_by(thing: Any) -> list[Any] | None:
+    """What a collection holds, or an object by names; None for what holds nothing that Python knows."""
+    if isinstance(thing, DICT):
+        return [*DICT.keys(thing), *DICT.values(thing)]
+    if isinstance(thing, (*LISTED, SET, frozenset)):
+        return list(thing)
+    if isinstance(getattr(thing, "__dict__", None), DICT):
+        return [*DICT.values(vars(thing))]
+    if type(thing).__module__.startswith(FRAMEWORKS):
+        return [*read_slots(thing).values()]
+    return None
+
+
+def _can_be_written_down(thing: object) -> bool:
+    """Whether it is no lock, no socket, and nothing else that is of this process alone."""
+    try:
+        pickle.dumps(thing)
+    except Exception:  # whatever its class raises
+        return False
+    return True
