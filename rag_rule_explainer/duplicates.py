@@ -42,12 +42,13 @@ class Tie:
 
     @property
     def shared(self) -> str:
-        """The similarity as text, rounded down: 0.999 is not all."""
+        """Returns the similarity as text, rounded down: 0.999 is not all."""
         return "all" if self.similarity == 1 else f"at least {floor(self.similarity * 100 + _ROUNDING)} %"
 
 
 def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ...]:
-    """The ties among texts by id, those of identical ones included, in the order of their first ids.
+    """Returns the ties among texts by id, those of identical ones included, in the order of their first
+    ids.
 
     Exact: a pair is only left out of the comparison where it cannot be alike enough.
     """
@@ -67,12 +68,12 @@ def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ..
 
 
 def by_source(ties: Iterable[Tie]) -> dict[str, Tie]:
-    """The tie of each source that has one."""
+    """Returns the tie of each source that has one."""
     return {identity: tie for tie in ties for identity in tie.sources}
 
 
 def splits(tied: Mapping[str, Tie], ids: Iterable[str]) -> bool:
-    """Whether these are some, but not all, of the sources of a tie."""
+    """Returns whether these are some, but not all, of the sources of a tie."""
     counts = Counter(tied[identity].sources for identity in set(ids) if identity in tied)
     return any(count < len(sources) for sources, count in counts.items())
 
@@ -86,7 +87,7 @@ def _shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def _groups(sets: Sequence[frozenset[int]], threshold: float) -> list[list[int]]:
-    """The connected parts of the graph of those that are alike enough, as places.
+    """Returns the connected parts of the graph of those that are alike enough, as places.
 
     Two such sets share one of the rarest in each, of which there are as many as may differ and one more.
     """
@@ -115,7 +116,7 @@ def _alike(one: Set[int], other: Set[int]) -> float:
 
 
 def _lowest(sets: Sequence[frozenset[int]]) -> float:
-    """The similarity of the two that are least alike."""
+    """Returns the similarity of the two that are least alike."""
     bit = {shingle: place for place, shingle in enumerate(frozenset[int]().union(*sets))}
     # As integers: a thousand variants of one text are half a million pairs.
     masks = [sum(1 << bit[shingle] for shingle in shingles) for shingles in sets]

@@ -48,7 +48,7 @@ class MissingExtra(RagRuleError, ImportError):
 
     @classmethod
     def naming(cls, extra: str, what: str) -> "MissingExtra":
-        """The error for *what*, which the optional dependencies *extra* bring."""
+        """Returns the error for *what*, which the optional dependencies *extra* bring."""
         return cls(f"{what} needs: pip install 'rag-rule-explainer[{extra}]'")
 
 

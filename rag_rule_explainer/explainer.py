@@ -86,7 +86,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """Every minimal rule of the answer to ``question``, blocking until it is known.
+        """Returns every minimal rule of the answer to ``question``, blocking until it is known.
 
         ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them, from
         a log; the application is asked where it is not given. If it answers otherwise now, that is the
@@ -114,7 +114,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """The same on the caller's own loop; a sync ``replay`` still runs in threads."""
+        """Returns the same on the caller's own loop; a sync ``replay`` still runs in threads."""
         session = self._session(question, sources, baseline, fields)
         return await session.explanation()
 
@@ -126,7 +126,8 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Generator[Update | Explanation, None, None]":
-        """The findings of ``explain`` as they become known, each an ``Update``; its explanation last.
+        """Returns the findings of ``explain`` as they become known, each an ``Update``; its explanation
+        last.
 
         A rule of a sampled search is told as soon as it held where it was tried, *unverified*, and once
         more when it is *tested* or *proved*; one of an exact search when it is known to be minimal; those
@@ -149,8 +150,8 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
-        """The same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it for
-        sure."""
+        """Returns the same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it
+        for sure."""
         from .session.streaming import astream_of
 
         return astream_of(self._session(question, sources, baseline, fields))
@@ -165,7 +166,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """Whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
+        """Returns whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
 
         It is tried on its own subset first, and ends with the first subset that breaks it. Up to 8 other
         sources, or as many as ``limits.replays`` allows for, all 2^(n-|S|) subsets are tried, and the
@@ -192,7 +193,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """The same on the caller's own loop."""
+        """Returns the same on the caller's own loop."""
         rule = antecedent, kind
         session = self._session(question, sources, baseline, fields, rule)
         return _verified(session, await session.explanation())
@@ -201,7 +202,7 @@ class Explainer:
     def estimate(
         self, question: str, sources: Iterable[SourceLike], **fields: Unpack[EstimateFields]
     ) -> "Estimate":
-        """What explaining the answer to ``question`` would take at best, typically and at worst.
+        """Returns what explaining the answer to ``question`` would take at best, typically and at worst.
 
         Asks nothing and nobody; what a judge would be asked is told as well. ``prompt``: what a model
         would be sent with all sources, where that is known; else the question and the sources' texts are

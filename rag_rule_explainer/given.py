@@ -25,7 +25,7 @@ class FrameworkDocument(Protocol):
 
     @property
     def metadata(self) -> Any:
-        """What is known of it beside its text."""
+        """Returns what is known of it beside its text."""
         ...
 
 
@@ -104,7 +104,7 @@ def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
 
 
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
-    """The ids that a rule names. Raises InvalidInput for what are none."""
+    """Returns the ids that a rule names. Raises InvalidInput for what are none."""
     if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         listed = tuple(given)
         if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -113,7 +113,8 @@ def named_ids(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
-    """The ids that are pinned. Raises InvalidInput for what are none of these, and for all of them."""
+    """Returns the ids that are pinned. Raises InvalidInput for what are none of these, and for all of
+    them."""
     if isinstance(given, str):
         raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

@@ -37,7 +37,7 @@ class Lattice:
 
     @property
     def full(self) -> Mask:
-        """The mask of all units."""
+        """Returns the mask of all units."""
         return (1 << self.size) - 1
 
     def bit(self, unit: int) -> Mask:
@@ -45,11 +45,11 @@ class Lattice:
         return 1 << (self.size - 1 - unit)
 
     def mask(self, units: Iterable[int]) -> Mask:
-        """The mask of the units at these positions."""
+        """Returns the mask of the units at these positions."""
         return sum(self.bit(unit) for unit in set(units))
 
     def units(self, mask: Mask) -> tuple[int, ...]:
-        """The positions of a mask's units, first unit first."""
+        """Returns the positions of a mask's units, first unit first."""
         return tuple(unit for unit in range(self.size) if mask & self.bit(unit))
 
     def complement(self, mask: Mask) -> Mask:
@@ -57,15 +57,15 @@ class Lattice:
         return self.full ^ mask
 
     def one_more(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """The masks with exactly one unit more."""
+        """Returns the masks with exactly one unit more."""
         return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
     def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """The masks with exactly one unit fewer."""
+        """Returns the masks with exactly one unit fewer."""
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Every mask that contains ``mask``, itself included, in counting order."""
+        """Yields every mask that contains ``mask``, itself included, in counting order."""
         free = self.complement(mask)
         extra = 0
         while True:
@@ -75,17 +75,17 @@ class Lattice:
             extra = (extra - free) & free
 
     def masks(self) -> range:
-        """All masks, in counting order."""
+        """Returns all masks, in counting order."""
         return range(1 << self.size)
 
 
 def subset_count(subsets: int) -> str:
-    """A number of subsets, all of so many units, as text: "256", "2^48"."""
+    """Returns a number of subsets, all of so many units, as text: "256", "2^48"."""
     return str(subsets) if subsets <= 1 << FAMILY_LIMIT else f"2^{subsets.bit_length() - 1}"
 
 
 def bits(mask: Mask) -> Iterator[Mask]:
-    """The single bits of a mask, lowest first."""
+    """Yields the single bits of a mask, lowest first."""
     while mask:
         low = mask & -mask
         yield low
@@ -93,12 +93,12 @@ def bits(mask: Mask) -> Iterator[Mask]:
 
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
-    """A sort key: fewer units first, and among equals the one with the earlier units."""
+    """Returns a sort key: fewer units first, and among equals the one with the earlier units."""
     return mask.bit_count(), -mask
 
 
 def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
-    """The members that contain no other member, smallest first."""
+    """Returns the members that contain no other member, smallest first."""
     found: list[AnyMask] = []
     for mask in sorted(set(masks), key=smallest_first):
         if not any(smaller & mask == smaller for smaller in found):
@@ -107,7 +107,7 @@ def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
 
 
 def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
-    """The members that no other member contains, in no particular order."""
+    """Returns the members that no other member contains, in no particular order."""
     if size <= FAMILY_LIMIT:
         return cast("tuple[AnyMask, ...]", tuple(members(_uncovered(family(masks, size), size))))
     found: list[AnyMask] = []
@@ -118,7 +118,7 @@ def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
 
 
 def family(masks: Iterable[Mask], size: int) -> Family:
-    """The masks as one bit set; ``size`` is at most FAMILY_LIMIT."""
+    """Returns the masks as one bit set; ``size`` is at most FAMILY_LIMIT."""
     members = bytearray(-(-(1 << size) // 8))
     for mask in masks:
         members[mask >> 3] |= 1 << (mask & 7)
@@ -126,21 +126,21 @@ def family(masks: Iterable[Mask], size: int) -> Family:
 
 
 def members(group: Family) -> Iterator[Mask]:
-    """The masks in a family, in counting order."""
+    """Yields the masks in a family, in counting order."""
     for index, byte in enumerate(group.to_bytes(-(-group.bit_length() // 8), "little")):
         for bit in bits(byte):
             yield index * 8 + bit.bit_length() - 1
 
 
 def up_closure(group: Family, size: int) -> Family:
-    """Every mask that contains a member."""
+    """Returns every mask that contains a member."""
     for unit in range(size):
         group |= (group & without_unit(unit, size)) << (1 << unit)
     return group
 
 
 def down_closure(group: Family, size: int) -> Family:
-    """Every mask that a member contains."""
+    """Returns every mask that a member contains."""
     for unit in range(size):
         group |= (group >> (1 << unit)) & without_unit(unit, size)
     return group
@@ -148,7 +148,7 @@ def down_closure(group: Family, size: int) -> Family:
 
 @lru_cache(maxsize=512)
 def without_unit(bit_index: int, size: int) -> Family:
-    """The masks whose bit ``bit_index`` is 0."""
+    """Returns the masks whose bit ``bit_index`` is 0."""
     run = 1 << bit_index
     pattern, width = (1 << run) - 1, 2 * run
     while width < 1 << size:

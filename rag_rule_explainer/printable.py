@@ -45,7 +45,8 @@ _SECRETS = tuple(
 
 
 def without_secrets(text: str) -> str:
-    """The text with what looks like a key, a token or a password shown as ``***``, for what errors say.
+    """Returns the text with what looks like a key, a token or a password shown as ``***``, for what
+    errors say.
 
     Providers repeat a key that they refuse, and libraries the url that they failed to reach.
     """
@@ -56,7 +57,8 @@ def without_secrets(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def plain_id(identity: str) -> str:
-    """An id as it stands within a line: as it is, or quoted where it may be taken for words of that line.
+    """Returns an id as it stands within a line: as it is, or quoted where it may be taken for words of
+    that line.
 
     Only letters, digits and the marks of file names and urls stand as they are.
     """
@@ -67,7 +69,8 @@ def plain_id(identity: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with every control, format and unassigned character shown as an escape.
+    """Returns the text on one line, with every control, format and unassigned character shown as an
+    escape.
 
     Newlines and tabs become spaces. What is left cannot move the cursor, colour the terminal, or
     turn the reading direction around.

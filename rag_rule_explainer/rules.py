@@ -27,7 +27,7 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """The projection between antecedents and concrete subsets, as the mask to XOR with.
+        """Returns the projection between antecedents and concrete subsets, as the mask to XOR with.
 
         A concrete subset is what is retained when just S is retained (S itself), or just S omitted (all
         but S). XOR is its own inverse: it leads from either to the other.
@@ -35,16 +35,16 @@ class RuleKind(str, Enum):
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
-        """The concrete subset of an antecedent."""
+        """Returns the concrete subset of an antecedent."""
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
-        """The antecedent of a concrete subset."""
+        """Returns the antecedent of a concrete subset."""
         return Antecedent(subset ^ self.flip(lattice))
 
 
 def as_kind(given: RuleKind | str) -> RuleKind:
-    """The kind that is meant. Raises InvalidInput for anything else."""
+    """Returns the kind that is meant. Raises InvalidInput for anything else."""
     try:
         return RuleKind(given)
     except ValueError as error:
@@ -59,7 +59,7 @@ class Rule:
     antecedent: Antecedent
 
     def subsumes(self, other: "Rule") -> bool:
-        """True iff every unit this rule names is named by ``other`` of the same kind."""
+        """Returns True iff every unit this rule names is named by ``other`` of the same kind."""
         return self.kind is other.kind and self.antecedent & ~other.antecedent == 0
 
 
@@ -84,10 +84,10 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """The antecedents whose own subsets must hold, or there is nothing to claim."""
+        """Returns the antecedents whose own subsets must hold, or there is nothing to claim."""
         return self.tried or (self.antecedent,)
 
     @property
     def rule(self) -> Rule:
-        """The rule that is claimed."""
+        """Returns the rule that is claimed."""
         return Rule(self.kind, self.antecedent)

@@ -155,7 +155,7 @@ class Settings:
 
     @property
     def divides(self) -> bool:
-        """Whether groups of sources are mined and divided."""
+        """Returns whether groups of sources are mined and divided."""
         return self.miner == "grouped" or bool(self.granularity)
 
     def _check_merging(self) -> None:
@@ -168,7 +168,8 @@ class Settings:
 
     @property
     def tied_from(self) -> float | None:
-        """How much texts must have in common for their sources to be tied; None where none are."""
+        """Returns how much texts must have in common for their sources to be tied; None where none
+        are."""
         return SIMILARITY if self.merge_duplicates is True else self.merge_duplicates or None
 
     def _check_sampling(self) -> None:
@@ -198,7 +199,7 @@ class Settings:
 
     @property
     def batching(self) -> Partition | None:
-        """How sources are mined in batches, where they are."""
+        """Returns how sources are mined in batches, where they are."""
         return Partition.of(self.partition)
 
     @classmethod
@@ -230,18 +231,18 @@ class Settings:
 
     @property
     def kinds(self) -> tuple[RuleKind, ...]:
-        """The kinds of rule that are mined."""
+        """Returns the kinds of rule that are mined."""
         return tuple(RuleKind) if self.rules == "both" else (RuleKind(self.rules),)
 
     @property
     def sampling(self) -> Sampled | None:
-        """How rules are sampled, where the miner that was asked for samples."""
+        """Returns how rules are sampled, where the miner that was asked for samples."""
         if isinstance(self.miner, Sampled):
             return self.miner
         return Sampled() if self.miner == "sampled" else None
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, nested ones as dicts too."""
+        """Returns the fields, nested ones as dicts too."""
         told = asdict(replace(self, store=None))
         return {**told, "store": None if self.store is None else self.store.as_dict()}
 

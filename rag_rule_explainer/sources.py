@@ -46,7 +46,7 @@ class Source:
 
     @property
     def passage(self) -> str:
-        """The text under its title, where ``metadata`` has one: what a reader is shown."""
+        """Returns the text under its title, where ``metadata`` has one: what a reader is shown."""
         title = self.metadata.get("title")
         return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
 
@@ -132,8 +132,8 @@ class SourceSet:
 
     @property
     def units(self) -> tuple[tuple[Source, ...], ...]:
-        """What the bits stand for, in order: the sources that rules may name, each alone or with those
-        that are tied to it."""
+        """Returns what the bits stand for, in order: the sources that rules may name, each alone or with
+        those that are tied to it."""
         together = dict[Mask, tuple[Source, ...]]()
         for bit, source in self.by_bit:
             if source.id not in self.pinned:
@@ -142,27 +142,27 @@ class SourceSet:
 
     @property
     def lattice(self) -> Lattice:
-        """The lattice of all subsets of the units."""
+        """Returns the lattice of all subsets of the units."""
         followers = sum(len(tie.sources) - 1 for tie in self.ties)
         return Lattice(len(self.sources) - len(self.pinned) - followers)
 
     @property
     def full(self) -> Subset:
-        """The subset of all units."""
+        """Returns the subset of all units."""
         return Subset(self.lattice.full)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids, in order."""
+        """Returns the ids, in order."""
         return tuple(source.id for source in self.sources)
 
     @property
     def _pin(self) -> Mask:
-        """A bit beyond those of all units, which every arrangement has."""
+        """Returns a bit beyond those of all units, which every arrangement has."""
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
-        """The mask of the units that these are of; any id of a unit stands for it.
+        """Returns the mask of the units that these are of; any id of a unit stands for it.
 
         Raises InvalidInput for anything else.
         """
@@ -179,7 +179,8 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """The units in batches: of at most so many, in order and as evenly as can be, or by this key.
+        """Returns the units in batches: of at most so many, in order and as evenly as can be, or by this
+        key.
 
         Raises InvalidInput for a key that none of them has.
         """
@@ -190,8 +191,9 @@ class SourceSet:
         return tuple(self.lattice.mask(range(*pair)) for pair in pairwise(ends))
 
     def partition(self, key: str, setting: str = "granularity") -> tuple[Mask, ...]:
-        """The units by what their metadata has under this key, in the order in which that first occurs;
-        one without it is a group of its own. What is tied belongs where the first of its sources does.
+        """Returns the units by what their metadata has under this key, in the order in which that first
+        occurs; one without it is a group of its own. What is tied belongs where the first of its sources
+        does.
 
         Raises InvalidInput for a key that none of them has, with the ``setting`` that names it.
         """
@@ -210,7 +212,7 @@ class SourceSet:
         return tuple(groups.values())
 
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
-        """The ids of all sources in a mask's units, in order."""
+        """Returns the ids of all sources in a mask's units, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
 
     def reordered(self, shown: Iterable[Source], order: Order) -> Iterator[Source]:
@@ -220,7 +222,7 @@ class SourceSet:
         return (source if source.id in self.pinned else next(others) for source in shown)
 
     def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
-        """The ids of those units in a mask that are more than one source."""
+        """Returns the ids of those units in a mask that are more than one source."""
         ids = frozenset(self.ids_of(mask)) if self.ties else ()
         return tuple([tie.sources for tie in self.ties if tie.sources[0] in ids])
 
@@ -261,7 +263,7 @@ class Arrangement:
 
     @classmethod
     def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
-        """The arrangement of a mask: its sources and the pinned ones, in the order of the set.
+        """Returns the arrangement of a mask: its sources and the pinned ones, in the order of the set.
 
         Of an order other than that, the same with its units in that order: what is pinned keeps its place
         among them, and the sources of a unit follow each other.
@@ -282,5 +284,5 @@ class Arrangement:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids shown, in order."""
+        """Returns the ids shown, in order."""
         return tuple([source.id for source in self.sources])

@@ -88,7 +88,7 @@ class Answer:
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
-        """An Answer as it is, a plain string as one. Raises InvalidInput for anything else.
+        """Returns an Answer as it is, a plain string as one. Raises InvalidInput for anything else.
 
         The text is a str and nothing more: of a subclass, such as LangChain's messages have, no store
         could tell what it adds.
@@ -132,7 +132,7 @@ _OF_TEXT = ("content", "text", "response", "answer", "output", "result")
 
 
 def _where_it_may_be(given: Any) -> str:
-    """What to give in place of what is no answer, where that can be told."""
+    """Returns what to give in place of what is no answer, where that can be told."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):
@@ -145,7 +145,7 @@ def _where_it_may_be(given: Any) -> str:
 
 
 def plain_text(text: str) -> str:
-    """The text as a str, whatever its subclass adds. Runs no code of the subclass."""
+    """Returns the text as a str, whatever its subclass adds. Runs no code of the subclass."""
     return str.__str__(text)
 
 

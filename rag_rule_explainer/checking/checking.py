@@ -30,7 +30,7 @@ def check_judge(
     settings: Settings | None = None,
     progress: "CheckProgress | None" = None,
 ) -> JudgeCheck:
-    """How far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*), blocking.
+    """Returns how far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*), blocking.
 
     ``predicate``: the condition that the labels are about, or ``predicate_of``: that of each case, where
     each has a truth or a reference of its own. Any predicate will do: one with a judge, one on the

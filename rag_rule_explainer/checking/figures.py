@@ -31,7 +31,7 @@ class Share:
 
 
 def share(count: int, of: int, nothing: str) -> Share:
-    """The share; ``nothing``: what is said where it is one of nothing."""
+    """Returns the share; ``nothing``: what is said where it is one of nothing."""
     if not of:
         return Share(0, 0, None, None, None, nothing)
     low, high = wilson(count, of)
@@ -39,7 +39,8 @@ def share(count: int, of: int, nothing: str) -> Share:
 
 
 def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The score interval (Wilson, 1927): every share that so many of so many do not speak against.
+    """Returns the score interval (Wilson, 1927): every share that so many of so many do not speak
+    against.
 
     ``of`` is above 0, and may be an effective number. Never leaves [0, 1], and is no single point where
     all or none were counted.

@@ -54,7 +54,7 @@ class LabelledCase:
 
     @property
     def case(self) -> Case:
-        """What a predicate judges."""
+        """Returns what a predicate judges."""
         baseline = Answer.of("" if self.baseline is None else self.baseline)
         kept = self.sources if self.kept is None else self.kept
         return Case(self.question, baseline, Answer.of(self.answer), kept, self.sources)

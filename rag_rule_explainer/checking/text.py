@@ -16,7 +16,7 @@ _WORDS = {Verdict.HOLDS: "judged true", Verdict.BREAKS: "judged false", Verdict.
 
 
 def check_lines(check: "JudgeCheck", show: int) -> Iterator[str]:
-    """What is to be read first, the figures, and the first cases that are in question."""
+    """Yields what is to be read first, the figures, and the first cases that are in question."""
     for warning in check.warnings:
         yield _line(f"WARNING: {warning}")
     yield _line(f"condition: {check.condition}")

@@ -65,11 +65,11 @@ class JudgeTrial:
 
     @property
     def stop_reason(self) -> str:
-        """Why not everything was judged; empty where everything was."""
+        """Returns why not everything was judged; empty where everything was."""
         return self._stopper.reason
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
-        """Every distinct case, judged; UNKNOWN where there was a stop.
+        """Returns every distinct case, judged; UNKNOWN where there was a stop.
 
         Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
         """

@@ -22,7 +22,7 @@ _STRENGTH = {"proved": 2, "confident": 1, "tested": 1, "voted": 1, "relative": 1
 
 
 def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
-    """What became of the rules of ``a`` in ``b``.
+    """Returns what became of the rules of ``a`` in ``b``.
 
     A rule is called lost only where ``b`` denies it: a probe breaks it, or an exact search that is
     complete did not find it. Where ``b`` neither reports nor denies it, it is *perhaps lost*. The same
@@ -74,7 +74,7 @@ class _Pair:
 
     @property
     def unchanged(self) -> int:
-        """How many rules both sides report alike."""
+        """Returns how many rules both sides report alike."""
         both = self.a.rules.keys() & self.b.rules.keys()
         return sum(_became(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
 
@@ -99,7 +99,7 @@ def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -
 
 
 def _missed(own: Side, other: Side) -> Iterator[Change]:
-    """What became of the rules of one side that the other does not report, as if it came later."""
+    """Yields what became of the rules of one side that the other does not report, as if it came later."""
     for rule, finding in own.rules.items():
         if rule in other.rules:
             continue
@@ -134,13 +134,13 @@ _TURNED: Mapping[What, What] = {
 
 
 def _turned(change: Change) -> Change:
-    """The same, seen from the other side."""
+    """Returns the same, seen from the other side."""
     what = _TURNED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 
 
 def _became(before: Finding, after: Finding) -> What | None:
-    """What became of a rule that both sides report; None where it rests on as much."""
+    """Returns what became of a rule that both sides report; None where it rests on as much."""
     first, second = _STRENGTH[before.claim], _STRENGTH[after.claim]
     if first == second and before.claim != after.claim:
         return "changed"

@@ -45,26 +45,27 @@ class Comparison(BaseModel):
 
     @property
     def lost(self) -> tuple[Change, ...]:
-        """The rules of A that are none of B, those among them that larger ones replace."""
+        """Returns the rules of A that are none of B, those among them that larger ones replace."""
         return tuple(change for change in self.changes if change.is_loss)
 
     @property
     def gained(self) -> tuple[Change, ...]:
-        """The rules of B that are none of A, those among them that replace larger ones."""
+        """Returns the rules of B that are none of A, those among them that replace larger ones."""
         return tuple(change for change in self.changes if change.is_gain)
 
     @property
     def inconclusive(self) -> tuple[Change, ...]:
-        """What perhaps changed."""
+        """Returns what perhaps changed."""
         return tuple(change for change in self.changes if not change.is_certain)
 
     @property
     def clean(self) -> bool:
-        """True iff it is certain that nothing changed."""
+        """Returns True iff it is certain that nothing changed."""
         return self.fails() is False
 
     def fails(self, on: FailOn = "any") -> bool | None:
-        """Whether something was "lost", was "gained", or is different in "any" way; None: perhaps.
+        """Returns whether something was "lost", was "gained", or is different in "any" way; None:
+        perhaps.
 
         Only what A reports can be lost, so A need not be complete for that. What B does not report yet
         can be gained. Every difference counts as "any", in what a rule rests on as well.

@@ -33,7 +33,7 @@ class Matching:
 
 
 def matched(a: Sequence[SourceRecord], b: Sequence[SourceRecord], id_of: IdOf | None) -> Matching:
-    """The sources matched by ``id_of``, or else by id and text, then by id, then by text.
+    """Returns the sources matched by ``id_of``, or else by id and text, then by id, then by text.
 
     Ids that say no more than a place (D1, D2, …) match nothing by themselves, and empty texts neither.
     Raises InvalidInput where two sources have one identity.

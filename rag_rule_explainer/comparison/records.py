@@ -54,22 +54,22 @@ class Change:
 
     @property
     def is_loss(self) -> bool:
-        """True iff a rule of A is none of B."""
+        """Returns True iff a rule of A is none of B."""
         return self.what == "lost" or (self.what == "weakened" and self._is_of_sources)
 
     @property
     def is_gain(self) -> bool:
-        """True iff a rule of B is none of A."""
+        """Returns True iff a rule of B is none of A."""
         return self.what == "gained" or (self.what == "strengthened" and self._is_of_sources)
 
     @property
     def is_certain(self) -> bool:
-        """False for what perhaps changed."""
+        """Returns False for what perhaps changed."""
         return self.what not in {"perhaps lost", "perhaps gained"}
 
     @property
     def _is_of_sources(self) -> bool:
-        """True for a smaller rule against larger ones, False for a claim against a claim."""
+        """Returns True for a smaller rule against larger ones, False for a claim against a claim."""
         weak, strong = (self.after, self.before) if self.what == "weakened" else (self.before, self.after)
         return all(len(larger.sources) > len(strong[0].sources) for larger in weak)
 

@@ -53,23 +53,24 @@ class Side:
         object.__setattr__(self, "_broken", sorted(self._non_rules(), key=_smallest_first))
 
     def within(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """The reported rules that name nothing else, smallest first."""
+        """Returns the reported rules that name nothing else, smallest first."""
         return tuple([rule for rule in self.rules if rule & antecedent == rule])
 
     def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """The smallest reported rules that name all of this."""
+        """Returns the smallest reported rules that name all of this."""
         return minimal(rule for rule in self.rules if rule & antecedent == antecedent)
 
     def broken(self, antecedent: Mask) -> Broken | None:
-        """The probe that breaks it and keeps, or omits, least beside it; None where none is known."""
+        """Returns the probe that breaks it and keeps, or omits, least beside it; None where none is
+        known."""
         return next((probe for wider, probe in self._broken if wider & antecedent == antecedent), None)
 
     def denies(self, antecedent: Mask) -> bool:
-        """Whether what it does not report is no rule, though no probe shows it."""
+        """Returns whether what it does not report is no rule, though no probe shows it."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Why a rule that it neither reports nor denies may be one."""
+        """Returns why a rule that it neither reports nor denies may be one."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -86,7 +87,7 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Why it may have more rules than it reports."""
+        """Returns why it may have more rules than it reports."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"
@@ -107,12 +108,12 @@ class Side:
                 yield f"{joined(told)} {'is' if len(told) == 1 else 'are'} {why} {self.letter}"
 
     def _names_of(self, mask: Mask) -> tuple[str, ...]:
-        """The names of a mask's sources, in the order of the comparison."""
+        """Returns the names of a mask's sources, in the order of the comparison."""
         wanted = set(bits(mask))
         return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
 
     def _split(self, antecedent: Mask) -> tuple[str, ...] | None:
-        """The first of the ties here of which it names a part."""
+        """Returns the first of the ties here of which it names a part."""
         ties = ((tie.sources, self._mask(tie.sources)) for tie in self.explanation.ties)
         return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
@@ -125,7 +126,8 @@ class Side:
         return told.complete or (bool(left_open) and self.kind not in left_open)
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
-        """The antecedents that are seen broken. Those witnesses are left whose probes were not kept."""
+        """Yields the antecedents that are seen broken. Those witnesses are left whose probes were not
+        kept."""
         if self.explanation.min_confidence < 1:
             return  # a rule may well break there
         known = self.names.keys()
@@ -141,7 +143,8 @@ class Side:
         yield from told.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """The largest antecedent that a subset is about; pinned sources in it make no difference."""
+        """Returns the largest antecedent that a subset is about; pinned sources in it make no
+        difference."""
         mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 

@@ -22,7 +22,7 @@ _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost
 
 
 def comparison_lines(comparison: "Comparison") -> Iterator[str]:
-    """What is to be read first, what changed, and what cannot be told."""
+    """Yields what is to be read first, what changed, and what cannot be told."""
     for warning in comparison.warnings:
         yield _line("WARNING", warning)
     if comparison.answers[0] != comparison.answers[1]:
@@ -93,7 +93,7 @@ def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) ->
 
 
 def _other(other: Finding, rule: Finding) -> str:
-    """The evidence alone, where the sources are the same."""
+    """Returns the evidence alone, where the sources are the same."""
     if other.sources == rule.sources:
         return f"[{other.evidence}]"
     if not other.sources:

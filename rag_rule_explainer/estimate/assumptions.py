@@ -13,7 +13,7 @@ _DENSE = 0x2E80
 
 
 def approximate_tokens(text: str) -> int:
-    """A token every four characters, and one for each character of scripts without spaces."""
+    """Returns a token every four characters, and one for each character of scripts without spaces."""
     dense = 0 if text.isascii() else sum(ord(character) >= _DENSE for character in text)
     return dense + ceil((len(text) - dense) / _CHARACTERS_PER_TOKEN)
 
@@ -33,7 +33,7 @@ class RunShape:
     one_at_a_time: bool = False
 
     def requests(self, sources: int) -> int:
-        """How many are foreseen where all sources are shown."""
+        """Returns how many are foreseen where all sources are shown."""
         return len(self.asked_before) + (max(1, sources) if self.one_at_a_time else 1)
 
 

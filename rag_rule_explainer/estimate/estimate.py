@@ -131,7 +131,7 @@ class Material:
 
 
 def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estimate:
-    """The three courses, by the settings and the miner chosen."""
+    """Returns the three courses, by the settings and the miner chosen."""
     size = len(material.source_tokens)
     one, two, everything = foreseen(size, settings, plan)
     if sees_all(plan):
@@ -209,7 +209,7 @@ def _seconds(rounds: int, material: Material) -> float:
 
 
 def _answers(worst: Outlay, settings: Settings) -> int:
-    """How many may have to be judged at the most."""
+    """Returns how many may have to be judged at the most."""
     return worst.replays + (settings.answer_without_sources is not None)
 
 

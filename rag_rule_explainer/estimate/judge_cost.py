@@ -128,7 +128,7 @@ def judge_plan(
 
 
 def _first(predicate: Any) -> Any:
-    """The part that is always asked; the others may not be needed."""
+    """Returns the part that is always asked; the others may not be needed."""
     if getattr(predicate, "inner", None) is not None:
         return _first(predicate.inner)
     parts = getattr(predicate, "parts", ())

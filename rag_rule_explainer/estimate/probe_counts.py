@@ -29,7 +29,7 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """How often the application is asked about them."""
+        """Returns how often the application is asked about them."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
@@ -37,7 +37,8 @@ class Probes:
 
 
 def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
-    """What one source that decides takes; two that decide together; and the worst there may be."""
+    """Returns what one source that decides takes; two that decide together; and the worst there may
+    be."""
     match plan.method:
         case ByBatches() as method:
             return _batched(size, settings, plan, method)
@@ -52,7 +53,7 @@ def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, P
 
 
 def sees_all(plan: MiningPlan) -> bool:
-    """Whether it asks about every subset, whatever the answers are."""
+    """Returns whether it asks about every subset, whatever the answers are."""
     return isinstance(plan.method, (Exhaustively, WithConfidence))
 
 
@@ -93,7 +94,7 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Whether the subset without sources may be one of these."""
+    """Returns whether the subset without sources may be one of these."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
@@ -138,8 +139,8 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
 
 
 def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
-    """The same where groups are divided, by looking on: a search for each kind, where so many sources,
-    as far from one another as may be, decide together."""
+    """Returns the same where groups are divided, by looking on: a search for each kind, where so many
+    sources, as far from one another as may be, decide together."""
     lattice, together = Lattice(size), min(deciding, size)
     named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
     return _looked_on(lattice, named, settings, plan)
@@ -148,7 +149,8 @@ def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> 
 def _batched(
     size: int, settings: Settings, plan: MiningPlan, method: ByBatches
 ) -> tuple[Probes, Probes, Probes]:
-    """The same where each batch is mined by itself, and those who decide are all in one of them."""
+    """Returns the same where each batch is mined by itself, and those who decide are all in one of
+    them."""
     lattice, subsets = Lattice(size), method.subsets(size)
     sizes = [batch.bit_count() for batch in method.batches]
     own = sum(count << count >> 1 for count in sizes)
@@ -164,7 +166,7 @@ def _batched(
 
 
 def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
-    """What a search for each kind takes where these sources decide together."""
+    """Returns what a search for each kind takes where these sources decide together."""
     probed, rounds = set[Mask](), 0
     for kind in settings.kinds:
         search = plan.search(kind, lattice, settings)

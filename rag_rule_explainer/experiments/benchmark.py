@@ -74,7 +74,7 @@ class BenchmarkPlan:
             raise InvalidInput(f"besides is {self.besides!r}; give 1 or more")
 
     def masks(self, example: Example) -> tuple[Mask, ...] | None:
-        """The subsets that are asked about, of the first sources; None for all."""
+        """Returns the subsets that are asked about, of the first sources; None for all."""
         lattice = Lattice(self.sources)
         if self.subsets is None or self.subsets >= len(lattice.masks()) - 1:
             return None
@@ -89,7 +89,7 @@ class BenchmarkPlan:
 
 
 def necessary_of(example: Example, lattice: Lattice) -> Mask:
-    """The necessary sources, which are the first ones."""
+    """Returns the necessary sources, which are the first ones."""
     return lattice.mask(range(len(example.necessary)))
 
 
@@ -113,7 +113,7 @@ def measure_models(
     judge: Judge | None = None,
     told: ToldCount | None = None,
 ) -> BenchmarkOutcome:
-    """Every row, model by model.
+    """Returns every row, model by model.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``, whose namespace is replaced
     by each model's; the rest is the experiment's. A question with a subset that was not answered is a

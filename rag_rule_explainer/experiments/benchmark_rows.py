@@ -61,7 +61,8 @@ class BenchmarkQuestion:
 
 
 def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[BenchmarkRow]:
-    """The rows of one model: over all questions, and by how many sources they need where that differs."""
+    """Yields the rows of one model: over all questions, and by how many sources they need where that
+    differs."""
     numbers = sorted({necessary for necessary, _ in counts})
     wanted = [(ALL, numbers), *((str(each), [each]) for each in numbers if len(numbers) > 1)]
     for told, among in wanted:
@@ -73,7 +74,7 @@ def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Be
 
 
 def reply_record(model: Examined, example: Example, reply: LabelledReply) -> dict[str, Any]:
-    """All that tables say of one reply, with its texts."""
+    """Returns all that tables say of one reply, with its texts."""
     return {
         "model": model.name,
         "temperature": model.temperature,

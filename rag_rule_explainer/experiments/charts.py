@@ -201,7 +201,7 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
 
 
 def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Iterator[Path]:
-    """Each measure as a point with its interval; without those with nothing to have a share of."""
+    """Yields each measure as a point with its interval; without those with nothing to have a share of."""
     shown = [row for row in rows if row.necessary == ALL and row.rate is not None]
     if not shown:
         return

@@ -49,7 +49,7 @@ class EfficiencyPlan:
 
     @property
     def rules(self) -> Rules:
-        """The kinds of rule that any of the miners mines."""
+        """Returns the kinds of rule that any of the miners mines."""
         kinds = {kind for miner in self.miners for kind in miner.kinds}
         if len(kinds) > 1:
             return "both"
@@ -80,7 +80,7 @@ class EfficiencyRow:
 
     @property
     def explored(self) -> float:
-        """The share of one lattice of ``n`` sources; up to 2 where two are walked."""
+        """Returns the share of one lattice of ``n`` sources; up to 2 where two are walked."""
         return self.nodes / (1 << self.n)
 
 
@@ -115,7 +115,7 @@ class EfficiencyOutcome(ExperimentOutcome):
 def measure_efficiency(
     examples: Sequence[Example], asking: SubsetAsking, plan: EfficiencyPlan, told: ToldCount | None = None
 ) -> EfficiencyOutcome:
-    """Every row, question by question.
+    """Returns every row, question by question.
 
     A question with a subset that has no verdict is a failure, and the others go on. Raises BaselineFailed
     where nothing is answered about several questions in a row, and StoreFailed.

@@ -31,11 +31,12 @@ class Example:
 
     @property
     def distractors(self) -> tuple[str, ...]:
-        """The ids of the other sources, in order."""
+        """Returns the ids of the other sources, in order."""
         return tuple([source.id for source in self.sources if source.id not in self.necessary])
 
     def first(self, count: int, seed: int | None = None) -> tuple[Source, ...]:
-        """The first ``count`` sources when the necessary ones come first, as published, then the others.
+        """Returns the first ``count`` sources when the necessary ones come first, as published, then the
+        others.
 
         The others come as published, or in an order that ``seed`` and the example's id decide. The first
         4 are always among the first 5, in the same order. Raises InvalidInput for a count that there is
@@ -68,7 +69,7 @@ class Criteria:
     fewest_sources: int = 10
 
     def objection(self, example: Example) -> str:
-        """Why it may not be drawn; empty where it may."""
+        """Returns why it may not be drawn; empty where it may."""
         necessary, most = len(example.necessary), self.most_necessary
         if necessary != example.hops:
             return "a necessary source is not among its sources"

@@ -46,7 +46,8 @@ class Curve:
 def new_figure(
     title: str, subject: str, panels: int = 1, rows: int = 1
 ) -> tuple[FigureCanvas, list[Panel]]:
-    """A figure with so many panels beside each other, in so many rows; ``subject``: what was measured.
+    """Returns a figure with so many panels beside each other, in so many rows; ``subject``: what was
+    measured.
 
     Raises MissingExtra.
     """
@@ -97,7 +98,7 @@ def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: b
 
 
 def as_share(value: float, _: object) -> str:
-    """A share as a label of an axis."""
+    """Returns a share as a label of an axis."""
     return f"{value:.0%}"
 
 
@@ -106,7 +107,7 @@ def _as_number(value: float, _: object) -> str:
 
 
 def save(figure: FigureCanvas, path: Path) -> Path:
-    """The figure as PNG; the same figure makes the same bytes. Raises InvalidInput."""
+    """Returns the figure as PNG; the same figure makes the same bytes. Raises InvalidInput."""
     content = BytesIO()
     # A version of the library in the file would be the only thing in it that says when it was made.
     figure.savefig(content, format="png", metadata={"Software": None})
@@ -121,7 +122,8 @@ FigureSubject: TypeAlias = tuple[str, float | None]
 def looks_of(
     subjects: Sequence[FigureSubject],
 ) -> Iterator[tuple[FigureSubject, str, str, LineStyle, str]]:
-    """Every model with its name in a legend, and a colour, a line and a marker that tell it apart."""
+    """Yields every model with its name in a legend, and a colour, a line and a marker that tell it
+    apart."""
     colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
     looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
     for place, ((model, temperature), colour, marker) in enumerate(looks):

@@ -49,7 +49,7 @@ class JudgedAnswer(BaseModel):
 
     @property
     def id(self) -> str:
-        """The same for the same judgement on the same answer, whoever gave it."""
+        """Returns the same for the same judgement on the same answer, whoever gave it."""
         parts = self.judge, self.question, self.truth, self.answer, self.verdict.value
         content = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -65,7 +65,7 @@ class DrawnAnswer(JudgedAnswer):
 def judged_answers(
     judge: Judge, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
 ) -> Iterator[JudgedAnswer]:
-    """What near-exact match did not settle, each text once."""
+    """Yields what near-exact match did not settle, each text once."""
     name = jury_of(judge, None, 1, 1).name or "a function"
     for text, judgement in {answer.text: judgement for answer, judgement in judged}.items():
         if not equivalent(text, example.answer):
@@ -153,7 +153,7 @@ def write_draw(drawn: Draw, out: Path) -> None:
 
 
 def _labels_in(path: Path) -> Iterator[object]:
-    """The labels that are there; of what cannot be read, one that is to be kept."""
+    """Yields the labels that are there; of what cannot be read, one that is to be kept."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
@@ -169,20 +169,21 @@ def _labels_in(path: Path) -> Iterator[object]:
 
 
 def judged_answers_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
-    """The judgements in these files, or in the folders of these experiments. Raises InvalidInput."""
+    """Returns the judgements in these files, or in the folders of these experiments. Raises
+    InvalidInput."""
     expected = f"give the {JUDGEMENTS} of an experiment with a judge, or its folder"
     files = [path / JUDGEMENTS if path.is_dir() else path for path in paths]
     return [each for file in files for each in _read(file, JudgedAnswer, expected)]
 
 
 def drawn_in(folder: Path) -> list[DrawnAnswer]:
-    """What was drawn for labels, as ``write_draw`` wrote it. Raises InvalidInput."""
+    """Returns what was drawn for labels, as ``write_draw`` wrote it. Raises InvalidInput."""
     expected = f"give the folder as --out that the labels were drawn to, in which {DRAWN} is"
     return _read(folder / DRAWN, DrawnAnswer, expected)
 
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
-    """The judge's verdicts against the labels of some of what was drawn; asks nobody.
+    """Returns the judge's verdicts against the labels of some of what was drawn; asks nobody.
 
     Raises InvalidInput for labels of anything else.
     """

@@ -116,7 +116,7 @@ class HeldVerdicts:
 
     @property
     def decided(self) -> int:
-        """How many hold or break."""
+        """Returns how many hold or break."""
         return self.expected - self.undecided - self.unasked
 
 
@@ -144,7 +144,7 @@ def held(
 def counted_by_measure(
     replies: Sequence[LabelledReply], retention: HeldVerdicts, omission: HeldVerdicts
 ) -> CountedByMeasure:
-    """All measures of one question."""
+    """Returns all measures of one question."""
     both = HeldVerdicts(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
@@ -160,7 +160,7 @@ def counted_by_measure(
 
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
-    """Whether all do, where that is decided: one that breaks decides it.
+    """Returns whether all do, where that is decided: one that breaks decides it.
 
     A rule that no subset was asked about keeps none from holding, or only questions with one that breaks
     would be counted.

@@ -44,7 +44,7 @@ class Examined:
 
 
 def offline_reader() -> Examined:
-    """The package's own extractive reader: free, the same every time, and often wrong."""
+    """Returns the package's own extractive reader: free, the same every time, and often wrong."""
     # Its calls share one processor: several at once would only make each of them take longer.
     return Examined("offline-reader", f"experiments: offline reader {__version__}", _reading, pace=1)
 
@@ -124,7 +124,7 @@ class Endpoint:
 
     @property
     def namespace(self) -> str:
-        """All that its answers depend on but the question and the sources; never a key."""
+        """Returns all that its answers depend on but the question and the sources; never a key."""
         settings = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,

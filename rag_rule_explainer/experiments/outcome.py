@@ -12,8 +12,8 @@ FAILURES = "failures.csv"
 
 
 def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
-    """A list of rows as a field of an outcome. ``file``: a ``.csv`` of such columns, or a ``.jsonl`` of
-    such keys, or of all."""
+    """Returns a list of rows as a field of an outcome. ``file``: a ``.csv`` of such columns, or a
+    ``.jsonl`` of such keys, or of all."""
     return field(default_factory=list[Any], metadata={"file": file, "shape": shape})
 
 

@@ -48,7 +48,7 @@ class Attack:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Where the payload is, from 1 on."""
+        """Returns where the payload is, from 1 on."""
         return tuple([at for at, each in enumerate(self.sources, start=1) if each.id in self.payload])
 
 

@@ -61,7 +61,7 @@ class _Line(_Named):
 
 
 def examples_in(path: Path) -> Iterator[Example]:
-    """The examples in a file, one after the other: a large file is never in memory as a whole.
+    """Yields the examples in a file, one after the other: a large file is never in memory as a whole.
 
     Raises InvalidInput where there is no such file, for a record that is none, for an id that stands
     twice, and for a file without records.
@@ -98,7 +98,7 @@ def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
 
 
 def first_complaint(error: ValidationError) -> str:
-    """What is wrong first, and where."""
+    """Returns what is wrong first, and where."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     return shortened(f"{place + ': ' if place else ''}{first['msg']}", _SHOWN)
@@ -125,7 +125,7 @@ def _lines(file: TextIO, start: str, path: Path) -> Iterator[object]:
 
 
 def _listed(file: TextIO, path: Path) -> Iterator[object]:
-    """The entries of one JSON list whose bracket has been read."""
+    """Yields the entries of one JSON list whose bracket has been read."""
     decoder, buffer, at, more, place = json.JSONDecoder(), "", 0, _CHUNK, 0
     while True:
         at = _past(buffer, at, comma=place > 0)
@@ -155,7 +155,7 @@ def _check_end(rest: str, file: TextIO, path: Path) -> None:
 
 
 def _past(text: str, at: int, *, comma: bool) -> int:
-    """The place behind white space, and behind a comma in it where there may be one."""
+    """Returns the place behind white space, and behind a comma in it where there may be one."""
     while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
         comma = comma and text[at] != ","
         at += 1

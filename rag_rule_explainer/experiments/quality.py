@@ -30,7 +30,7 @@ class ShownSources(str, Enum):
     OTHERS = "without necessary"
 
     def of(self, example: Example) -> tuple[Source, ...]:
-        """Those of one question."""
+        """Returns those of one question."""
         if self is ShownSources.ALL:
             return example.sources
         wanted = self is ShownSources.NECESSARY
@@ -50,7 +50,7 @@ class GivenReply:
 
     @property
     def declined(self) -> bool:
-        """Whether it says that there is no answer."""
+        """Returns whether it says that there is no answer."""
         return self.answer is not None and equivalent(self.answer.text, NO_ANSWER)
 
     def record(self) -> dict[str, Any]:
@@ -86,14 +86,14 @@ class QualityRow:
 
     @property
     def share(self) -> Share:
-        """The share of exact answers."""
+        """Returns the share of exact answers."""
         return share(self.exact, self.questions - self.failed, "no question was answered")
 
 
 def measure_quality(
     examples: Sequence[Example], model: Examined, settings: Settings, told: ToldCount | None = None
 ) -> list[GivenReply] | None:
-    """Every answer, question by question; None where Ctrl-C ended it before there were all.
+    """Returns every answer, question by question; None where Ctrl-C ended it before there were all.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``. Raises
     StoreFailed, and BaselineFailed where as many answers in a row fail as are put up with.
@@ -130,7 +130,7 @@ async def _given(asking: SubsetAsking, example: Example, shown: ShownSources) ->
 
 
 def quality_rows(data: str, model: Examined, given: Sequence[GivenReply]) -> Iterator[QualityRow]:
-    """A row for each choice of sources."""
+    """Yields a row for each choice of sources."""
     for shown in ShownSources:
         own = [each for each in given if each.shown is shown]
         exact = sum(each.exact for each in own)

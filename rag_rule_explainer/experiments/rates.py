@@ -60,7 +60,7 @@ def micro(shares: Iterable[tuple[int, int]]) -> Rate:
 
 
 def macro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """The mean over the questions for which it is defined; the interval is as for ``micro``."""
+    """Returns the mean over the questions for which it is defined; the interval is as for ``micro``."""
     values = [count / of for count, of in shares if of]
     size = len(values)
     if not size:

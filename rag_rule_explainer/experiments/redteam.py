@@ -97,7 +97,7 @@ class Unfinished(Exception):
 def measure_redteam(
     attacks: Sequence[Attack], model: Examined, settings: Settings, told: ToldCount | None = None
 ) -> RedteamOutcome:
-    """Every row, run by run.
+    """Returns every row, run by run.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``; the rest is the
     experiment's. A run without an end, such as of a model that fell for nothing, is a failure. Raises
@@ -140,7 +140,7 @@ class _Run:
     stored: int = 0
 
     def row(self) -> RedteamRow:
-        """The row, with the rounds beside it. Raises Unfinished, BaselineFailed."""
+        """Returns the row, with the rounds beside it. Raises Unfinished, BaselineFailed."""
         if self.approach == AS_WRITTEN:
             return self._as_written()
         return self._kept() if self.approach == ANSWERS_KEPT else self._sampled()
@@ -156,7 +156,7 @@ class _Run:
             groups = tuple(half for group in groups if group in named for half in _halves(group))
 
     def _round(self, groups: Sequence[Group]) -> list[tuple[Group, ...]]:
-        """The rules over the groups."""
+        """Returns the rules over the groups."""
         number = len(self.rounds) + 1
         if len(groups) > MOST_GROUPS:
             raise Unfinished(

@@ -65,13 +65,13 @@ class LabelledReply:
 
     @property
     def abstains(self) -> bool:
-        """Whether it gives no answer."""
+        """Returns whether it gives no answer."""
         return self.kind is ReplyKind.ABSTAINS
 
     @property
     def deviates(self) -> bool:
-        """Whether the model did not do as it was told: answer where it can, N/A where it cannot, and
-        nothing but that."""
+        """Returns whether the model did not do as it was told: answer where it can, N/A where it cannot,
+        and nothing but that."""
         return self.abstains is self.has_all or self.says_more or self.cut_off or self.reworded
 
 
@@ -84,7 +84,7 @@ def reply(
     judged: bool,
     besides: int,
 ) -> LabelledReply:
-    """What an answer on these sources is.
+    """Returns what an answer on these sources is.
 
     ``verdict``: whether it is consistent with the truth; ``judged``: whether there was a judge to ask.
     ``besides``: words beside the truth's, articles aside, from which on it is more than the answer.
@@ -116,7 +116,7 @@ def _kind(text: str, truth: str, verdict: Verdict, *, judged: bool) -> ReplyKind
 
 
 def abstains(text: str, truth: str) -> bool:
-    """Whether it says that there is no answer."""
+    """Returns whether it says that there is no answer."""
     if equivalent(text, NO_ANSWER) or refusal_in(text):
         return True
     opening, rest = text.strip()[: len(NO_ANSWER)], text.strip()[len(NO_ANSWER) :]
@@ -126,7 +126,7 @@ def abstains(text: str, truth: str) -> bool:
 
 
 def has_truth(text: str, truth: str) -> bool:
-    """Whether the words of the truth stand in the text."""
+    """Returns whether the words of the truth stand in the text."""
     wanted, found = near_exact(truth), near_exact(text)
     if wanted in _TWO_WORDS:
         return found.split(" ", 1)[0] == wanted

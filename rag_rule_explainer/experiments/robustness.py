@@ -59,7 +59,7 @@ class RobustnessPlan:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The numbers of samples that are voted on."""
+        """Returns the numbers of samples that are voted on."""
         return tuple(range(1, self.samples + 1))
 
 
@@ -86,7 +86,7 @@ def measure_robustness(
     judge: Judge | None = None,
     told: ToldCount | None = None,
 ) -> RobustnessOutcome:
-    """Every row, model by model.
+    """Returns every row, model by model.
 
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``, whose
     namespace is replaced; the rest is the experiment's. An answer is consistent with the truth by
@@ -244,7 +244,7 @@ class _Run:
         count: int,
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
-        """Why it could not be scored; empty where it was."""
+        """Returns why it could not be scored; empty where it was."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

@@ -66,7 +66,7 @@ class RobustnessRow:
 def row_of(
     model: Examined, kind: RuleKind, count: int, scores: Sequence[Score], failed: int
 ) -> RobustnessRow:
-    """The row of these scores of ``count`` samples each."""
+    """Returns the row of these scores of ``count`` samples each."""
     precision = [(each.right, each.found) for each in scores]
     recall = [(each.right, each.expected) for each in scores]
     return RobustnessRow(

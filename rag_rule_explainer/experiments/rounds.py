@@ -29,7 +29,7 @@ class _Noting(Grouped):
 
 
 def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[GroupRound, ...]:
-    """The rounds of the grouped search for retention rules, by running it over the verdicts.
+    """Returns the rounds of the grouped search for retention rules, by running it over the verdicts.
 
     Its last trial, of the rule beside all that was dropped, is part of the last round. Raises KeyError
     where a verdict is missing.

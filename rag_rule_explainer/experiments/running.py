@@ -95,7 +95,7 @@ class Silence:
 
 
 def silence_on_questions(model: Examined) -> Silence:
-    """What takes a model to be down that answers nothing about three questions in a row."""
+    """Returns what takes a model to be down that answers nothing about three questions in a row."""
     return Silence(model, 3, "{model} answered nothing about {count} questions in a row")
 
 

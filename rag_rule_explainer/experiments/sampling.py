@@ -38,16 +38,16 @@ class SampledQuestion:
 
     @property
     def masks(self) -> range:
-        """All subsets."""
+        """Returns all subsets."""
         return self.sources.lattice.masks()
 
     @property
     def necessary(self) -> Mask:
-        """The subset of the necessary sources."""
+        """Returns the subset of the necessary sources."""
         return self.sources.mask_of(self.example.necessary)
 
     def arrangement(self, mask: int) -> Arrangement:
-        """What is shown of a subset."""
+        """Returns what is shown of a subset."""
         return Arrangement.of(self.sources, Subset(mask))
 
 
@@ -89,8 +89,8 @@ class Sampling:
             sampler.replayer.stopper.stop(reason)
 
     async def run(self) -> Replies:
-        """The replies by the question's place and the subset, one for each sample: an answer, or an error
-        where it failed for good. Fewer where there was a stop.
+        """Returns the replies by the question's place and the subset, one for each sample: an answer, or
+        an error where it failed for good. Fewer where there was a stop.
 
         Nobody is asked about no sources, which are answered with N/A. Raises BaselineFailed where as many
         calls in a row fail as ``limits.failures`` puts up with, StoreFailed, and errors of this package.

@@ -13,8 +13,8 @@ from ..verdicts import Verdict
 
 
 def voted(verdicts: Sequence[Verdict]) -> Verdict:
-    """What a majority of these comes to: HOLDS at half or more; UNKNOWN where those without a verdict
-    could decide it."""
+    """Returns what a majority of these comes to: HOLDS at half or more; UNKNOWN where those without a
+    verdict could decide it."""
     holds, breaks, unknown = (verdicts.count(verdict) for verdict in Verdict)
     return Majority(len(verdicts)).outcome(holds, breaks, unknown) or Verdict.UNKNOWN
 
@@ -29,8 +29,8 @@ class Mined(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def mined(verdicts: tuple[Verdict, ...]) -> Mined:
-    """What the Dual Rule Miner finds. ``verdicts``: of the condition of retention rules, on all subsets
-    by mask; that of omission rules is its negation."""
+    """Returns what the Dual Rule Miner finds. ``verdicts``: of the condition of retention rules, on all
+    subsets by mask; that of omission rules is its negation."""
     lattice = Lattice(len(verdicts).bit_length() - 1)
     rules = dict[RuleKind, frozenset[Mask]]()
     unresolved = set[Mask]()
@@ -43,12 +43,14 @@ def mined(verdicts: tuple[Verdict, ...]) -> Mined:
 
 
 def is_implied(necessary: Mask, mask: Mask) -> bool:
-    """Whether the labels imply the truth on a subset: exactly where all necessary sources are in it."""
+    """Returns whether the labels imply the truth on a subset: exactly where all necessary sources are in
+    it."""
     return mask & necessary == necessary
 
 
 def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mask]:
-    """All rules that the labels imply: those that retain every necessary source, or omit at least one."""
+    """Returns all rules that the labels imply: those that retain every necessary source, or omit at least
+    one."""
     if kind is RuleKind.RETENTION:
         return frozenset(lattice.supersets(necessary))
     return frozenset(mask for mask in lattice.masks() if mask & necessary)
@@ -79,5 +81,5 @@ class Score:
 
 
 def score(expected: frozenset[Mask], found: frozenset[Mask]) -> Score:
-    """The score of these rules."""
+    """Returns the score of these rules."""
     return Score(len(expected), len(found), len(expected & found))

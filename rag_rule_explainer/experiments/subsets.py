@@ -40,12 +40,12 @@ class Answered:
 
     @property
     def is_answered(self) -> bool:
-        """Whether anything was answered but by this program itself."""
+        """Returns whether anything was answered but by this program itself."""
         return any(probe.kept and probe.answers for probe in self.probes.values())
 
     def verdict(self, mask: Mask, size: int) -> Verdict | None:
-        """Whether the answer is consistent with the truth on a subset of the first ``size`` sources;
-        None where nobody asked."""
+        """Returns whether the answer is consistent with the truth on a subset of the first ``size``
+        sources; None where nobody asked."""
         probe = self._probe(mask, size)
         return None if probe is None else judgement_in(probe).verdict
 
@@ -55,12 +55,13 @@ class Answered:
         return WalkedVerdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Every answer, and whether it is consistent with the truth."""
+        """Yields every answer, and whether it is consistent with the truth."""
         for probe in self.probes.values():
             yield from ((answer, judgement_in(probe)) for answer in probe.answers)
 
     def seconds(self, masks: Iterable[Mask], size: int) -> float:
-        """How long the calls about these subsets of the first ``size`` sources took, one by one."""
+        """Returns how long the calls about these subsets of the first ``size`` sources took, one by
+        one."""
         probes = (self._probe(mask, size) for mask in masks)
         return sum((probe.latency or 0.0) for probe in probes if probe is not None)
 
@@ -85,7 +86,7 @@ class SubsetAsking:
     without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
-        """All subsets. Raises what ``Explainer.explain`` raises."""
+        """Returns all subsets. Raises what ``Explainer.explain`` raises."""
         # The condition of omission rules is the opposite: one search asks for all there is.
         explanation = self._explained(example, sources, "exhaustive", "retention")
         return _merged(sources, [explanation])
@@ -93,7 +94,8 @@ class SubsetAsking:
     def needed(
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
-        """What exact miners of these rules ask of the first so many sources, of each of these sizes."""
+        """Returns what exact miners of these rules ask of the first so many sources, of each of these
+        sizes."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))
@@ -147,7 +149,7 @@ class SubsetAsking:
 
 
 def judgement_in(probe: ProbeRecord) -> Judgement:
-    """Whether the answer is consistent with the truth."""
+    """Returns whether the answer is consistent with the truth."""
     retention = probe.verdicts.get(RuleKind.RETENTION)
     # The condition of omission rules is the opposite.
     return ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
@@ -156,7 +158,7 @@ def judgement_in(probe: ProbeRecord) -> Judgement:
 async def verified(
     explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
 ) -> Explanation:
-    """What is answered about those of ``sources`` that are ``shown``, and about nothing else."""
+    """Returns what is answered about those of ``sources`` that are ``shown``, and about nothing else."""
     # "Whenever all of these are retained", and of no sources "whenever all are omitted": rules that speak
     # about a single subset each.
     found = await explainer.averify(
@@ -170,7 +172,8 @@ async def verified(
 
 
 def by_mask(sources: Sequence[Source], probes: Iterable[ProbeRecord]) -> dict[Mask, ProbeRecord]:
-    """The first probe of each subset of these sources, of which the first one is the highest bit."""
+    """Returns the first probe of each subset of these sources, of which the first one is the highest
+    bit."""
     lattice, found = Lattice(len(sources)), dict[Mask, ProbeRecord]()
     bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
     for probe in probes:

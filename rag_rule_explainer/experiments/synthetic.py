@@ -77,6 +77,6 @@ class PerfectJudge:
     judge_name = "the perfect judge"
 
     def __call__(self, request: JudgeRequest, /) -> dict[str, bool]:
-        """An opinion on each candidate."""
+        """Returns an opinion on each candidate."""
         truth = _said(request.matter.truth or "")
         return {each.id: each.answer == truth for each in request.candidates}

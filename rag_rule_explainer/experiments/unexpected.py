@@ -27,7 +27,7 @@ class Table:
     samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
-        """What the first so many samples come to on each subset, by mask."""
+        """Returns what the first so many samples come to on each subset, by mask."""
         return tuple(
             [
                 voted([each.judgement.verdict for each in self.samples[mask][:count]])
@@ -36,7 +36,7 @@ class Table:
         )
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Every answer, and whether it is consistent with the truth."""
+        """Yields every answer, and whether it is consistent with the truth."""
         for mask in self.asked.masks:
             yield from ((said, judgement) for said, judgement in self.samples[mask] if said is not None)
 
@@ -45,7 +45,7 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """A record for each rule that is unexpected or missing at any of these numbers of samples.
+    """Yields a record for each rule that is unexpected or missing at any of these numbers of samples.
 
     ``decided_by``: the subsets that the rule speaks about and whose vote is not what the labels imply,
     with all of their samples.

@@ -22,7 +22,7 @@ class WalkedVerdicts(NamedTuple):
     omission: tuple[Verdict | None, ...]
 
     def of(self, kind: RuleKind) -> tuple[Verdict | None, ...]:
-        """Those of one kind."""
+        """Returns those of one kind."""
         return self.retention if kind is RuleKind.RETENTION else self.omission
 
 
@@ -38,17 +38,17 @@ class WalkedMiner(str, Enum):
 
     @property
     def kinds(self) -> tuple[RuleKind, ...]:
-        """The kinds of rule that it mines."""
+        """Returns the kinds of rule that it mines."""
         return _KINDS.get(self, tuple(RuleKind))
 
     @property
     def family(self) -> str:
-        """Its name without the kind: "mono" for both Monos."""
+        """Returns its name without the kind: "mono" for both Monos."""
         return "mono" if self in _KINDS else self.value
 
     @property
     def kind(self) -> str:
-        """The kind of rule that it mines: "retention", "omission" or "both"."""
+        """Returns the kind of rule that it mines: "retention", "omission" or "both"."""
         return self.kinds[0].value if self in _KINDS else "both"
 
 
@@ -86,7 +86,8 @@ class Walk:
 
 @lru_cache(maxsize=256)
 def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
-    """The miner's walk over all subsets. Raises KeyError where it visits one that nobody asked about."""
+    """Returns the miner's walk over all subsets. Raises KeyError where it visits one that nobody asked
+    about."""
     lattice = Lattice(max(map(len, verdicts)).bit_length() - 1)
     searches = _searches(miner, lattice)
     visited = [mask for search in searches for mask in _visits(search, verdicts.of(search.kind))]

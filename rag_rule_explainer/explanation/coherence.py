@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # it asks here whether it may be made
 
 
 def complaints(explanation: "Explanation") -> Iterator[str]:
-    """What is wrong with an explanation that was put together by somebody else, if anything."""
+    """Yields what is wrong with an explanation that was put together by somebody else, if anything."""
     ids = {source.id for source in explanation.sources}
     if len(ids) != len(explanation.sources):
         yield "two sources have the same id"
@@ -35,7 +35,7 @@ def complaints(explanation: "Explanation") -> Iterator[str]:
 def _wrong_at_first_sight(
     explanation: "Explanation", kind: RuleKind, rules: Sequence[Finding], ids: Set[str]
 ) -> str:
-    """What makes it idle to look at these rules one by one."""
+    """Returns what makes it idle to look at these rules one by one."""
     condition = explanation.predicates.get(kind)
     wrong: Mapping[str, Callable[[Finding], object]] = {
         f"a rule of another kind stands among those of {kind.value}": lambda rule: rule.kind is not kind,
@@ -58,7 +58,7 @@ def _wrong_at_first_sight(
 
 
 def _also_named(explanation: "Explanation") -> Iterator[Collection[str]]:
-    """The ids in what is neither a probe nor a rule."""
+    """Yields the ids in what is neither a probe nor a rule."""
     yield from (witness.sources for witness in explanation.witnesses)
     yield from (change.sources for change in explanation.counterfactuals)
     yield from (entry.kept for entry in explanation.unresolved)
@@ -139,8 +139,8 @@ class _Broken:
         self._outside: dict[frozenset[int], int] = {}
 
     def under(self, antecedent: Iterable[int], beside: frozenset[int] | None) -> bool:
-        """True iff one of them contains the antecedent; ``beside``: all units that are not in it do so as
-        well."""
+        """Returns True iff one of them contains the antecedent; ``beside``: all units that are not in it
+        do so as well."""
         left = self._all if beside is None else self._outside_of(beside)
         for unit in antecedent:
             if not left:

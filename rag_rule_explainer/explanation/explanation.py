@@ -100,7 +100,7 @@ class Explanation(BaseModel):
 
     @property
     def rules(self) -> tuple[Finding, ...]:
-        """All findings: retention rules, then omission rules."""
+        """Returns all findings: retention rules, then omission rules."""
         return (*self.retention_rules, *self.omission_rules)
 
     def summary(self) -> Summary:
@@ -128,7 +128,7 @@ class Explanation(BaseModel):
         return self
 
     def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's gives the fields
-        """The rules, as in ``rules``."""
+        """Returns the rules, as in ``rules``."""
         return iter(self.rules)
 
     def __hash__(self) -> int:
@@ -159,20 +159,20 @@ class Explanation(BaseModel):
 
     @property
     def units(self) -> tuple[tuple[str, ...], ...]:
-        """The ids that rules may name, each alone or with those that are tied to it; in order."""
+        """Returns the ids that rules may name, each alone or with those that are tied to it; in order."""
         tied = by_source(self.ties)
         free = (source.id for source in self.sources if not source.pinned)
         return tuple(dict.fromkeys(tied[each].sources if each in tied else (each,) for each in free))
 
     @property
     def voted(self) -> bool:
-        """Whether verdicts were come by by votes: then nothing is proved."""
+        """Returns whether verdicts were come by by votes: then nothing is proved."""
         samples = self._noise.get("samples")
         return isinstance(samples, int) and samples > 1
 
     @property
     def min_confidence(self) -> float:
-        """The share of its subsets that a rule had to hold on; 1 where it was all of them."""
+        """Returns the share of its subsets that a rule had to hold on; 1 where it was all of them."""
         share = self._noise.get("min_confidence")
         return share if isinstance(share, float) else 1.0
 
@@ -189,7 +189,7 @@ class Explanation(BaseModel):
 
     @property
     def why_incomplete(self) -> str:
-        """What stopped the search or left it open; empty where it is complete."""
+        """Returns what stopped the search or left it open; empty where it is complete."""
         if self.complete or self.stop_reason or not self.unresolved:
             return self.stop_reason
         count, reason = len({each.kept for each in self.unresolved}), self.unresolved[0].reason

@@ -113,22 +113,23 @@ class Finding:
 
     @property
     def proved(self) -> bool:
-        """True iff every applicable subset was seen to hold."""
+        """Returns True iff every applicable subset was seen to hold."""
         return self.claim == "proved"
 
     @property
     def confidence(self) -> float:
-        """The share of the applicable subsets that were seen to hold (paper, rule definitions)."""
+        """Returns the share of the applicable subsets that were seen to hold (paper, rule
+        definitions)."""
         return self.observed / self.applicable
 
     @property
     def rule(self) -> str:
-        """The rule as a sentence: "whenever D2 and D4 are retained, the answer …"."""
+        """Returns the rule as a sentence: "whenever D2 and D4 are retained, the answer …"."""
         return f"{self.antecedent}, {printable(self.condition)}"
 
     @property
     def antecedent(self) -> str:
-        """What the rule begins with: "whenever D2 and D4 are retained"."""
+        """Returns what the rule begins with: "whenever D2 and D4 are retained"."""
         named = named_units(self.sources, self.tied)
         if self.with_others:
             named.append("all sources of other batches")
@@ -139,7 +140,7 @@ class Finding:
 
     @property
     def evidence(self) -> str:
-        """What the rule rests on, in words."""
+        """Returns what the rule rests on, in words."""
         return evidence_of(self)
 
     def __str__(self) -> str:
@@ -248,12 +249,12 @@ class MinerRecord:
 
 
 def past_tense(kind: RuleKind) -> str:
-    """What a rule of this kind says happened to its sources: "retained" or "omitted"."""
+    """Returns what a rule of this kind says happened to its sources: "retained" or "omitted"."""
     return "retained" if kind is RuleKind.RETENTION else "omitted"
 
 
 def _kept(finding: Finding) -> str:
-    """What a relative claim is relative to; of many the first and the last are named."""
+    """Returns what a relative claim is relative to; of many the first and the last are named."""
     if not finding.kept:
         return "groups kept whole"
     if len(finding.kept) <= _MOST_NAMED:
@@ -268,7 +269,7 @@ def _percent(finding: Finding) -> str:
 
 
 def evidence_of(finding: Finding) -> str:
-    """What a finding rests on; the kinds of claim never read alike."""
+    """Returns what a finding rests on; the kinds of claim never read alike."""
     seen = f"{finding.observed} of {subset_count(finding.applicable)} subsets"
     sampling = printable(finding.sampling)
     by_votes = f", {sampling}" if sampling else ""

@@ -25,7 +25,7 @@ class Verification:
 
     @property
     def finding(self) -> Finding | None:
-        """The rule with its evidence, unless it was seen to break or its own subset not to hold.
+        """Returns the rule with its evidence, unless it was seen to break or its own subset not to hold.
 
         *Proved* where every subset that it speaks about was seen to hold, *unverified* where the trial
         ended before it was decided, and where the judge saw several answers at once.
@@ -34,13 +34,14 @@ class Verification:
 
     @property
     def witness(self) -> Witness | None:
-        """A probe that breaks the rule, where one was seen."""
+        """Returns a probe that breaks the rule, where one was seen."""
         found = next(iter(self.explanation.witnesses), None)
         return found and replace(found, sources=self.sources)
 
     @property
     def holds(self) -> bool | None:
-        """False where a probe breaks it; True where it held on all that was to be tried; else None."""
+        """Returns False where a probe breaks it; True where it held on all that was to be tried; else
+        None."""
         if self.witness is not None:
             return False
         return True if self.finding is not None and self.finding.claim != "unverified" else None

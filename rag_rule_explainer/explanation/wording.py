@@ -11,7 +11,7 @@ def joined(ids: Iterable[str]) -> str:
 
 
 def phrase(shown: Sequence[str]) -> str:
-    """What can be printed as a phrase: "A", "A and B", "A, B and C"."""
+    """Returns what can be printed as a phrase: "A", "A and B", "A, B and C"."""
     return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
 
 

@@ -35,17 +35,17 @@ class Application(Protocol[Item]):
 
     @property
     def interception(self) -> Patches:
-        """What is replaced while it is explained."""
+        """Returns what is replaced while it is explained."""
         ...
 
     @property
     def root(self) -> object:
-        """The object of the user's that is run."""
+        """Returns the object of the user's that is run."""
         ...
 
     @property
     def making(self) -> str:
-        """How a function that makes the application anew for every run is passed, in words."""
+        """Returns how a function that makes the application anew for every run is passed, in words."""
         ...
 
     @property
@@ -54,19 +54,19 @@ class Application(Protocol[Item]):
         ...
 
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        """Its output, through its sync entry."""
+        """Returns its output, through its sync entry."""
         ...
 
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        """Its output, through its async entry."""
+        """Returns its output, through its async entry."""
         ...
 
     def stream(self, case: Case) -> Iterator[Any]:
-        """The baseline in chunks."""
+        """Yields the baseline in chunks."""
         yield self.run(case, None)
 
     async def astream(self, case: Case) -> AsyncIterator[Any]:
-        """The same through its async entry."""
+        """Yields the same through its async entry."""
         yield await self.arun(case, None)
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
@@ -74,7 +74,7 @@ class Application(Protocol[Item]):
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
-        """True iff what is traced may go somewhere, so that ``ask_tracers`` has to be called."""
+        """Returns True iff what is traced may go somewhere, so that ``ask_tracers`` has to be called."""
         return is_sent()
 
     def ask_tracers(self) -> object:
@@ -82,11 +82,11 @@ class Application(Protocol[Item]):
         return unheard()
 
     def tells_of_async(self, error: str) -> bool:
-        """True for the errors, as text, of what has no sync entry."""
+        """Returns True for the errors, as text, of what has no sync entry."""
         ...
 
     def watch(self, *, accepts: Collection[str]) -> Watch:
-        """What is to see the models of one run; ``accepts``: see ``wholeness.fault_of``."""
+        """Returns what is to see the models of one run; ``accepts``: see ``wholeness.fault_of``."""
         ...
 
     def watching(self, watch: Watch) -> AbstractContextManager[object]:
@@ -94,27 +94,27 @@ class Application(Protocol[Item]):
         ...
 
     def identify(self, batches: Sequence[Sequence[Item]]) -> Sequence[Sequence[Source]]:
-        """The source of each item of each retrieval."""
+        """Returns the source of each item of each retrieval."""
         ...
 
     def brought(self, documents: Sequence[Any]) -> list[Item]:
-        """The caller's documents as items. Raises InvalidInput."""
+        """Returns the caller's documents as items. Raises InvalidInput."""
         ...
 
     def copied(self, given: Any) -> Any:
-        """An input that one run may change without another's being changed."""
+        """Returns an input that one run may change without another's being changed."""
         return copied(given)
 
     def texts_in(self, given: Any) -> Iterable[str]:
-        """All text of an input, which models may be sent in any case."""
+        """Returns all text of an input, which models may be sent in any case."""
         ...
 
     def plain(self, given: Any) -> Any:
-        """An input as JSON-like data, for the record."""
+        """Returns an input as JSON-like data, for the record."""
         ...
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """What else a reader is to know about how a replay was answered, beside the baseline.
+        """Returns what else a reader is to know about how a replay was answered, beside the baseline.
 
         Raises UnusableReply where that cannot count as an answer.
         """
@@ -125,11 +125,11 @@ class Application(Protocol[Item]):
         return ()
 
     def notes(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """What else a reader is to know about where the sources come from."""
+        """Returns what else a reader is to know about where the sources come from."""
         return ()
 
     def why_nothing(self, retrievals: int) -> str:
-        """What to say where so many retrievals were seen and no source."""
+        """Returns what to say where so many retrievals were seen and no source."""
         ...
 
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it

@@ -37,7 +37,7 @@ Attempt = Callable[[], Awaitable[Made | Failed]]
 async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
 ) -> Made:
-    """The first of the attempts that succeeds. Raises the last BaselineFailed where none does."""
+    """Returns the first of the attempts that succeeds. Raises the last BaselineFailed where none does."""
     started, failed = time.monotonic(), list[Failed]()
 
     async def one() -> Made | Failed:
@@ -65,7 +65,7 @@ async def made(
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns that waits for no event loop."""
+    """Returns what a coroutine returns that waits for no event loop."""
     try:
         coroutine.send(None)
     except StopIteration as end:

@@ -82,7 +82,7 @@ class Call(Generic[Item]):
             return self._unexplained(error)
 
     async def aanswered(self) -> Explained[Any] | Unexplained[Any]:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         try:
             return await self.aexplained()
         except Reentered as error:
@@ -96,12 +96,12 @@ class Call(Generic[Item]):
         return unexplained(self.outputs[-1], error)
 
     def streamed(self, output: Any) -> Explained[Any]:
-        """An output that was streamed to its end by the run itself, explained; blocking."""
+        """Returns an output that was streamed to its end by the run itself, explained; blocking."""
         with kept():
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
     async def astreamed(self, output: Any) -> Explained[Any]:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         return Explained(output, await self.amined(self.run.recorded(output)))
 
     def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
@@ -112,14 +112,14 @@ class Call(Generic[Item]):
             return unexplained(output, error)
 
     async def aanswer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         try:
             return await self.astreamed(output)
         except Exception as error:
             return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
-        """Whether one rule of the answer holds, blocking."""
+        """Returns whether one rule of the answer holds, blocking."""
         # Before anything is paid.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         with kept(), self._as_one(), self.run.application.interception.intercepting():
@@ -127,7 +127,7 @@ class Call(Generic[Item]):
             return self._asked(verify, first.recorded, first.replay)
 
     async def averified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
@@ -135,7 +135,7 @@ class Call(Generic[Item]):
             return await self._aasked(verify, first.recorded)
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
-        """What explaining would take: retrieves, and stops before a model is shown anything."""
+        """Returns what explaining would take: retrieves, and stops before a model is shown anything."""
         application = self.run.application
         with application.interception.intercepting():
             try:
@@ -206,11 +206,11 @@ class Call(Generic[Item]):
         return Made(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
-        """The rules of a baseline that was recorded, blocking."""
+        """Returns the rules of a baseline that was recorded, blocking."""
         return self._asked(self.explainer.explain, recorded, replay)
 
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
-        """What the explainer says when it is asked so about a baseline that was recorded."""
+        """Returns what the explainer says when it is asked so about a baseline that was recorded."""
         sources, baseline = recorded
         with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
             return ask(
@@ -223,7 +223,7 @@ class Call(Generic[Item]):
             )
 
     async def amined(self, recorded: Recorded) -> Explanation:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         return await self._aasked(self.explainer.aexplain, recorded)
 
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
@@ -252,7 +252,7 @@ class Call(Generic[Item]):
             return self.mined(recorded, self.run.areplay)
 
     async def abaseline(self) -> Any:
-        """The application's output on everything, in a slot of its own.
+        """Returns the application's output on everything, in a slot of its own.
 
         Raises BaselineFailed where it takes too long; the user's own run may take its time.
         """
@@ -277,7 +277,7 @@ class Call(Generic[Item]):
             await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: BaselineFailed) -> bool:
-        """True iff the application failed because some part of it has no sync entry."""
+        """Returns True iff the application failed because some part of it has no sync entry."""
         cause = failed.__cause__
         return cause is not None and self.run.application.tells_of_async(
             f"{type(cause).__name__}: {cause}"

@@ -217,7 +217,8 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """True iff a replay went a way that the baseline did not go, as another run may have caused."""
+        """Returns True iff a replay went a way that the baseline did not, as another run may have
+        caused."""
         return self._answers.departs
 
     def _check_times(self, run: Participation) -> None:
@@ -311,7 +312,7 @@ class Fidelity:
     def _foreign_reply(
         self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
     ) -> Carried | None:
-        """A reply of another run that the answer holds, where it holds none of its own.
+        """Returns a reply of another run that the answer holds, where it holds none of its own.
 
         Only where the baseline's answer held a reply of its own; a constant of the application is none.
         """
@@ -327,20 +328,20 @@ class Fidelity:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader is to know about how far the checks go."""
+        """Returns what a reader is to know about how far the checks go."""
         short = any(is_too_short(said) for said in self._baseline_said)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 
     @property
     def fingerprint(self) -> str:
-        """The baseline's requests and replies, as digests; empty where no model reported any."""
+        """Returns the baseline's requests and replies, as digests; empty where no model reported any."""
         if self.first is None or not self.first.steps:
             return ""
         return self.first.fingerprint(self.steady.ignored)
 
     @property
     def beginning(self) -> str:
-        """A digest of the baseline's first requests; empty where no model reported any."""
+        """Returns a digest of the baseline's first requests; empty where no model reported any."""
         return "" if self.first is None else self.first.beginning
 
     def recognise(self, fingerprint: str) -> str:
@@ -364,7 +365,8 @@ class Fidelity:
 
     @property
     def unchecked(self) -> str:
-        """Why nobody knows whether replays are as the baseline; empty where they were compared."""
+        """Returns why it is unknown whether replays are as the baseline; empty where they were
+        compared."""
         told = self.doubt or self._told_of_what_lasts()
         if told or self.is_comparable:
             return told or self._authorship.doubt
@@ -387,7 +389,7 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """True iff replays can be compared, be there a doubt or not."""
+        """Returns True iff replays can be compared, be there a doubt or not."""
         return self.compared and not self.sampled
 
     def _queries_of(self, run: Participation) -> tuple[str, ...]:
@@ -406,8 +408,8 @@ class Fidelity:
         return "" if first is None else f"; it holds what {BASELINE} made: {shortened(first, 100)!r}"
 
     def _holds_what_was_said(self, found: Difference) -> bool:
-        """Whether what a request has more than the baseline's was made by the baseline, in two words or
-        more: one may be there by chance."""
+        """Returns whether what a request has more than the baseline's was made by the baseline, in two
+        words or more: one may be there by chance."""
         added = reading_of(" ".join(found.added)).line
         sources = [reading_of(text).line for text in self._sources]
         lines = (reading_of(said).line for said in self._baseline_said)

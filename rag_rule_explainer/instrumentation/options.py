@@ -65,7 +65,7 @@ class Manner:
 
     @classmethod
     def instances(cls, retrievers: Any) -> tuple[object, ...]:
-        """What ``retrievers=`` names. Raises InvalidInput for anything but a list or a tuple."""
+        """Returns what ``retrievers=`` names. Raises InvalidInput for anything but a list or a tuple."""
         if not isinstance(retrievers, (list, tuple)):
             raise InvalidInput(
                 f"retrievers is a {type(retrievers).__name__}; pass a list of the very objects that are "
@@ -79,7 +79,7 @@ class Manner:
 
     @classmethod
     def stubs(cls, stub_tools: Any) -> dict[str, Any]:
-        """What ``stub_tools=`` says. Raises InvalidInput for anything but a mapping."""
+        """Returns what ``stub_tools=`` says. Raises InvalidInput for anything but a mapping."""
         if not isinstance(stub_tools, (Mapping, type(None))):
             raise InvalidInput(
                 f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
@@ -123,7 +123,7 @@ class Case:
     def of_the_users_run(
         cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
     ) -> "Case":
-        """The case of a run whose output comes back in any case, if ``forgiving``."""
+        """Returns the case of a run whose output comes back in any case, if ``forgiving``."""
         try:
             return cls(given, question_of(given), live=True, **more)
         except Exception as error:
@@ -145,12 +145,12 @@ class Case:
 
 
 def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
-    """The ids a caller pins. Raises InvalidInput for a string, which is a sequence of letters."""
+    """Returns the ids a caller pins. Raises InvalidInput for a string, which is a sequence of letters."""
     return checked_list("pinned", pinned, "ids")
 
 
 def documents_in(name: str, given: Any) -> Sequence[Any]:
-    """The documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
+    """Returns the documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
     if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
         raise InvalidInput(
             f"{name} is {told(cast('object', given))}; give a list of documents, or of their texts"

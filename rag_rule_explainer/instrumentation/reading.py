@@ -7,8 +7,8 @@ T = TypeVar("T")
 
 
 def told(given: Any, keys: Sequence[str], one: Callable[[Any], T | None]) -> T | None:
-    """What ``one`` makes of it, else of the last of several, else of the entry of a dict under the first
-    of the keys that has something; None where there is nothing."""
+    """Returns what ``one`` makes of it, else of the last of several, else of the entry of a dict under
+    the first of the keys that has something; None where there is nothing."""
     found = one(given)
     if found is not None:
         return found
@@ -23,7 +23,7 @@ def told(given: Any, keys: Sequence[str], one: Callable[[Any], T | None]) -> T |
 
 
 def texts_in(given: Any, text_of: Callable[[Any], str | None]) -> Iterator[str]:
-    """Every text in it, however deep; ``text_of``: that of one object, None where it has none."""
+    """Yields every text in it, however deep; ``text_of``: that of one object, None where it has none."""
     text = text_of(given)
     if text is not None:
         yield text
@@ -36,7 +36,7 @@ def texts_in(given: Any, text_of: Callable[[Any], str | None]) -> Iterator[str]:
 
 
 def plain(given: Any, plain_of: Callable[[Any], Any]) -> Any:
-    """The same as JSON-like data; ``plain_of``: of one object."""
+    """Returns the same as JSON-like data; ``plain_of``: of one object."""
     if isinstance(given, Mapping):
         entries = cast("Mapping[Any, Any]", given)
         return {key: plain(value, plain_of) for key, value in entries.items()}

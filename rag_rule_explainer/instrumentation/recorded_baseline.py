@@ -72,7 +72,7 @@ class RecordedBaseline(Generic[Item]):
         )
 
     def _late_warnings(self) -> Iterator[str]:
-        """What is known once all replays are made, and to be read before any rule."""
+        """Yields what is known once all replays are made, and to be read before any rule."""
         if self.replays.captured.several:
             yield SEVERAL_RESULTS
         if self.replays.captured.asked_anew:
@@ -89,7 +89,7 @@ class RecordedBaseline(Generic[Item]):
             yield remains
 
     def _state(self) -> str:
-        """What answers depend on beside question and sources: the rest of the input, what is
+        """Returns what answers depend on beside question and sources: the rest of the input, what is
         remembered."""
         run = self.replays
         given = run.application.plain(run.case.given)
@@ -115,7 +115,7 @@ class RecordedBaseline(Generic[Item]):
             yield from run.manner.idle_stubs(run.first.tools)
 
     def _acting(self) -> set[str]:
-        """The tools that the first run really called, and that retrieved nothing."""
+        """Returns the tools that the first run really called, and that retrieved nothing."""
         first = self.replays.first
         return first.tools - first.retrieving_tools - set(self.replays.manner.stub_tools)
 

@@ -103,7 +103,8 @@ class Replays(Generic[Item]):
             self.fidelity.note(run, kept)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
-        """What stands for these sources, where runs on the same ones may find what each other left."""
+        """Returns what stands for these sources, where runs on the same ones may find what each other
+        left."""
         ids = tuple(source.id for source in kept)
         # All of them in another order is another input than the baseline's.
         is_baselines = len(kept) == len(self.exposure.units) and not self.captured.other_order(ids)
@@ -182,7 +183,7 @@ class Replays(Generic[Item]):
             raise
 
     def _is_a_sources_own(self, key: str) -> bool:
-        """Whether each source has a value of its own under a key: its id or its text."""
+        """Returns whether each source has a value of its own under a key: its id or its text."""
         return any(key in {source.id, source.text} for source in self.captured.sources)
 
 

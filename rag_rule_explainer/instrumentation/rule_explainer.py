@@ -45,7 +45,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """The rules of the application's answer to ``input``, blocking; see ``Explainer.explain``.
+        """Returns the rules of the application's answer to ``input``, blocking; see
+        ``Explainer.explain``.
 
         ``documents``: served instead of retrieving, so that nothing is searched: documents of the
         framework's own, texts, or JSON objects as they were logged. ``add_documents``: found by every
@@ -69,7 +70,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """The same on the caller's loop, through the application's async entry."""
+        """Returns the same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -84,8 +85,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of these ids
-        are retained" (or omitted); see ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of
+        these ids are retained" (or omitted); see ``Explainer.verify``.
 
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
@@ -103,7 +104,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """The same on the caller's loop, through the application's async entry."""
+        """Returns the same on the caller's loop, through the application's async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 
@@ -116,8 +117,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         assuming: Assumptions | None = None,
     ) -> Estimate:
-        """What explaining the answer to ``input`` would take at best, typically and at worst, before it
-        is paid.
+        """Returns what explaining the answer to ``input`` would take at best, typically and at worst,
+        before it is paid.
 
         Retrieves once, and stops where a model would first be shown what was retrieved; models that are
         asked before that, such as to rewrite the question, are, and the estimate says what they spent.

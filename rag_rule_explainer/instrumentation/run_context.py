@@ -36,34 +36,35 @@ class Watch(Protocol):
 
     @property
     def requests(self) -> list[Request]:
-        """What they were sent, in order."""
+        """Returns what they were sent, in order."""
         ...
 
     before_step: list[Callable[[int], None]]
 
     @property
     def steps(self) -> int:
-        """The most steps that one graph took, as far as its framework tells."""
+        """Returns the most steps that one graph took, as far as its framework tells."""
         ...
 
     @property
     def said(self) -> Sequence[Said]:
-        """What they replied, in order."""
+        """Returns what they replied, in order."""
         ...
 
     @property
     def fault(self) -> str:
-        """What is wrong with one of their replies, such as that it was cut off; empty for nothing."""
+        """Returns what is wrong with one of their replies, such as that it was cut off; empty for
+        nothing."""
         ...
 
     @property
     def failed(self) -> bool:
-        """Whether a model raised, whatever became of that."""
+        """Returns whether a model raised, whatever became of that."""
         ...
 
     @property
     def models(self) -> TokensByModel:
-        """The tokens spent, by the name of the model and by kind."""
+        """Returns the tokens spent, by the name of the model and by kind."""
         ...
 
 
@@ -76,7 +77,7 @@ class Audited(Protocol):
 
 
 def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> UnusableReply:
-    """The error for a run whose reply cannot count, with what its models had spent by then."""
+    """Returns the error for a run whose reply cannot count, with what its models had spent by then."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
 
@@ -91,8 +92,8 @@ def no_opinions(
 
 
 def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
-    """A model that failed may do better, and so may one whose reply was none; that anything else does is
-    for its error to say."""
+    """A model that failed may do better, and so may one whose reply was none; that anything else
+    does is for its error to say."""
     passing = True if watch.failed or watch.fault else None
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause
@@ -137,7 +138,7 @@ def fault_in(answer: Answer, watch: Watch, tools: Collection[str] = ()) -> str:
 
 
 def with_spent(answer: Answer, watch: Watch) -> Answer:
-    """The answer with the tokens of every model asked, not just of the one whose message it is.
+    """Returns the answer with the tokens of every model asked, not just of the one whose message it is.
 
     It says why the model's reply behind it ended, unless it says so already.
     """
@@ -208,7 +209,7 @@ _current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools
 
 
 def participation() -> Participation | None:
-    """What the current context takes part in; None outside, and once that has ended."""
+    """Returns what the current context takes part in; None outside, and once that has ended."""
     current = _participation.get()
     return None if current is None or current.gate.closed else current
 
@@ -238,7 +239,7 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """The error, which is not lost if the application swallows it."""
+    """Returns the error, which is not lost if the application swallows it."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error

@@ -66,7 +66,7 @@ class ApplicationRun(Generic[Item]):
         )
 
     def anew(self) -> "ApplicationRun[Item]":
-        """The same, as if nothing had been run."""
+        """Returns the same, as if nothing had been run."""
         return ApplicationRun(self.application, self.case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
@@ -101,7 +101,7 @@ class ApplicationRun(Generic[Item]):
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
     def baseline(self) -> Any:
-        """The application's output on everything, through its sync entry.
+        """Returns the application's output on everything, through its sync entry.
 
         Raises BaselineFailed where the application raises.
         """
@@ -111,13 +111,13 @@ class ApplicationRun(Generic[Item]):
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """The same through its async entry."""
+        """Returns the same through its async entry."""
         async with self._state.alone.first_aturn():
             with self._running_first():
                 return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
-        """What the application retrieves; it is stopped where it would first show any of it to a model.
+        """Returns what the application retrieves; stops it where it would first show that to a model.
 
         Raises NoSourcesCaptured, BaselineFailed.
         """
@@ -126,7 +126,7 @@ class ApplicationRun(Generic[Item]):
         return self._retrieved_until(stopping)
 
     async def aretrieved(self) -> Retrieved:
-        """The same through its async entry."""
+        """Returns the same through its async entry."""
         with self._until_enough() as stopping:
             self._check_not_stopped(await self.abaseline())
         return self._retrieved_until(stopping)
@@ -144,11 +144,11 @@ class ApplicationRun(Generic[Item]):
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, watch)
 
     def stream(self) -> Iterator[Any]:
-        """The same, chunk by chunk. The consumer's context takes part in nothing."""
+        """Returns the same, chunk by chunk. The consumer's context takes part in nothing."""
         return streamed(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncIterator[Any]:
-        """The same through its async entry."""
+        """Returns the same through its async entry."""
         return astreamed(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
@@ -168,7 +168,7 @@ class ApplicationRun(Generic[Item]):
             ) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
-        """What was retrieved, and the answer.
+        """Returns what was retrieved, and the answer.
 
         Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
         """
@@ -245,7 +245,7 @@ class ApplicationRun(Generic[Item]):
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
-        """What a replay that failed as this baseline did would have raised."""
+        """Returns what a replay that failed as this baseline did would have raised."""
         return failed_reply(str(failed), self._first.watch, failed.__cause__)
 
     def of_another_run(
@@ -257,7 +257,7 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """The same for a run of the user's own that was recorded, and is not made again.
+        """Returns the same for a run of the user's own that was recorded, and is not made again.
 
         ``state``: with what the application remembered when it began; ``tools``: those that ran;
         ``identity``: its id, as traces know it.

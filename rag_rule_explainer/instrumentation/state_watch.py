@@ -133,5 +133,6 @@ class StateWatch:
         return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
 
     def _is_settled(self, place: str) -> bool:
-        """True iff the caller says that a place means nothing, or every run makes the same there."""
+        """Returns True iff the caller says that a place means nothing, or every run makes the same
+        there."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)

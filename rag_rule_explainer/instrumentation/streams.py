@@ -10,7 +10,7 @@ _END = object()
 
 
 def streamed(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """The chunks of the stream that ``begin`` gives inside the block."""
+    """Yields the chunks of the stream that ``begin`` gives inside the block."""
     context, stack = copy_context(), ExitStack()
     try:
         context.run(stack.enter_context, block)
@@ -26,7 +26,7 @@ def streamed(block: AbstractContextManager[None], begin: Callable[[], Iterator[A
 async def astreamed(
     block: AbstractContextManager[None], begin: Callable[[], AsyncIterator[Any]]
 ) -> AsyncIterator[Any]:
-    """The same for an async stream, in a task, whose context is its own."""
+    """Yields the same for an async stream, in a task, whose context is its own."""
     chunks: asyncio.Queue[Any] = asyncio.Queue()
     wanted = asyncio.Semaphore(0)
 

@@ -35,7 +35,7 @@ class Confidence:
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh search of ``lattice``."""
+        """Returns a fresh search of ``lattice``."""
         verdicts: dict[Subset, Verdict] = {}
 
         def claims() -> tuple[Claim, ...]:
@@ -56,7 +56,7 @@ class Confidence:
 def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
-    """The antecedents that hold on at least this share of their subsets."""
+    """Returns the antecedents that hold on at least this share of their subsets."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():

@@ -11,7 +11,7 @@ from .search import RuleSearch
 
 
 def dual(lattice: Lattice, *, minimal: bool = True) -> tuple[RuleSearch, RuleSearch]:
-    """A retention search and an omission search over the same lattice."""
+    """Returns a retention search and an omission search over the same lattice."""
     return (
         RuleSearch(Mono(RuleKind.RETENTION, minimal), lattice),
         RuleSearch(Mono(RuleKind.OMISSION, minimal), lattice),

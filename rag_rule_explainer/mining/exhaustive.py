@@ -21,7 +21,7 @@ class Exhaustive:
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh search of ``lattice``."""
+        """Returns a fresh search of ``lattice``."""
         verdicts: dict[Subset, Verdict] = {}
 
         def claims() -> tuple[Claim, ...]:
@@ -39,7 +39,7 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """The antecedents of which every applicable subset is among the verdicts and HOLDS."""
+    """Returns the antecedents of which every applicable subset is among the verdicts and HOLDS."""
     flip = kind.flip(lattice)
     return tuple(
         antecedent

@@ -53,11 +53,11 @@ class Grouped:
     kinds: int = 1
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh search of ``lattice``."""
+        """Returns a fresh search of ``lattice``."""
         return _Search(self, lattice).run()
 
     def over(self, groups: int) -> Miner:
-        """The miner of a round with so many of them."""
+        """Returns the miner of a round with so many of them."""
         if groups <= MOST_EXACT:
             return Mono(self.kind)
         return Transversal(self.kind, self.sampled, self.seed, self.kinds)
@@ -75,7 +75,7 @@ class _Groups:
 
     @property
     def kept(self) -> Mask:
-        """All sources in them."""
+        """Returns all sources in them."""
         return sum(self.masks)
 
     @property
@@ -83,11 +83,11 @@ class _Groups:
         return all(mask.bit_count() == 1 for mask in self.masks)
 
     def sources(self, antecedent: Mask) -> Antecedent:
-        """An antecedent of groups as one of sources."""
+        """Returns an antecedent of groups as one of sources."""
         return Antecedent(sum(self.masks[unit] for unit in self.lattice.units(antecedent)))
 
     def of(self, units: Mask) -> tuple[Mask, ...]:
-        """The groups in an antecedent of groups."""
+        """Returns the groups in an antecedent of groups."""
         return tuple(self.masks[unit] for unit in self.lattice.units(units))
 
 
@@ -156,7 +156,8 @@ class _Search:
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
-        """The verdicts that are known, by the subset of groups; the others wait for what is asked."""
+        """Returns the verdicts that are known, by the subset of groups; the others wait for what is
+        asked."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
@@ -177,8 +178,8 @@ class _Search:
         return [waiting.pop(mask) for mask in told if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Its verdict, or what is to be asked; nothing inside what breaks is a rule, whatever it says
-        itself."""
+        """Returns its verdict, or what is to be asked; nothing inside what breaks is a rule, whatever it
+        says itself."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -188,7 +189,7 @@ class _Search:
         return Verdict.HOLDS, 0
 
     def spoilt(self, rules: tuple[Claim, ...]) -> GroupTrial:
-        """Whether any of the rules breaks together with all that was dropped."""
+        """Returns whether any of the rules breaks together with all that was dropped."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
         asks = tuple(Ask(Subset(mask ^ self.flip), self.lattice.complement(mask)) for mask in missing)
@@ -202,7 +203,7 @@ class _Search:
         return self.lattice.full ^ self.groups.kept
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
-        """The groups of the next round; None where there is none to come."""
+        """Returns the groups of the next round; None where there is none to come."""
         named = 0
         for rule in rules:
             named |= rule.antecedent
@@ -217,7 +218,7 @@ class _Search:
         return _Groups(tuple(part for group in kept for part in self.parts(group)))
 
     def parts(self, group: Mask) -> tuple[Mask, ...]:
-        """A group divided once, if it can be."""
+        """Returns a group divided once, if it can be."""
         for partition in self.miner.partitions:
             parts = tuple(part & group for part in partition if part & group)
             if len(parts) > 1:
@@ -232,8 +233,8 @@ class _Search:
         return tuple(claims[antecedent] for antecedent in sorted(claims, key=smallest_first))
 
     def beyond(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
-        """What was claimed before and contains none of these: a round that has not come down to it, or
-        has no verdict on it, leaves it as true as it was."""
+        """Returns what was claimed before and contains none of these: a round that has not come down to
+        it, or has no verdict on it, leaves it as true as it was."""
         smaller = [rule.rule for rule in rules]
         return tuple(
             claim for claim in self.before if not any(rule.subsumes(claim.rule) for rule in smaller)
@@ -246,12 +247,12 @@ class _Search:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """A rule over groups that are still to be divided."""
+        """Returns a rule over groups that are still to be divided."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
     def stated(self, rule: Claim) -> Claim:
-        """What can be said of a rule of the last round."""
+        """Returns what can be said of a rule of the last round."""
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_seen_through(antecedent):
             return Claim(self.kind, antecedent, "proved")

@@ -34,7 +34,8 @@ class Power:
 
 
 def powers(lattice: Lattice, minimal_rules: Iterable[Mask]) -> tuple[Power, ...]:
-    """The indices of every unit, first unit first, of the game whose minimal winners are the rules."""
+    """Returns the indices of every unit, first unit first, of the game whose minimal winners are the
+    rules."""
     rules = tuple(minimal_rules)
     named = [unit for unit in range(lattice.size) if any(rule & lattice.bit(unit) for rule in rules)]
     smaller = Lattice(len(named))
@@ -72,7 +73,7 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
-    """The units with which, and not without which, the subset beside them contains a rule."""
+    """Returns the units with which, and not without which, the subset beside them contains a rule."""
     complete = [rule for rule in rules if rule & subset == rule]
     if complete:
         return reduce(lambda one, other: one & other, complete)
@@ -96,7 +97,7 @@ def _power(lattice: Lattice, valid: Family, unit: int) -> Power:
 
 @lru_cache(maxsize=32)
 def layers(size: int) -> tuple[Family, ...]:
-    """The families of all masks with 0, 1, …, ``size`` units."""
+    """Returns the families of all masks with 0, 1, …, ``size`` units."""
     if size == 0:
         return (1,)
     smaller, shift = layers(size - 1), 1 << (size - 1)

@@ -25,7 +25,7 @@ class Mono:
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh search of ``lattice``."""
+        """Returns a fresh search of ``lattice``."""
         flip, full = self.kind.flip(lattice), lattice.full
         frontier = _Frontier(lattice)
 
@@ -63,7 +63,7 @@ class _Frontier:
         self._valid_parents = bytearray(1 << lattice.size)
 
     def opened_by(self, antecedent: Mask) -> list[Mask]:
-        """The children whose parents are all valid now that ``antecedent`` is."""
+        """Returns the children whose parents are all valid now that ``antecedent`` is."""
         self.valid.add(antecedent)
         parents = self.lattice.size - antecedent.bit_count() + 1
         opened: list[Mask] = []
@@ -78,7 +78,7 @@ class _Frontier:
         return opened
 
     def minimal(self) -> list[Mask]:
-        """The valid antecedents without a valid child: validity is closed upwards."""
+        """Returns the valid antecedents without a valid child: validity is closed upwards."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

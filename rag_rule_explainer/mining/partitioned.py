@@ -56,11 +56,12 @@ class Partition:
 
     @classmethod
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
-        """What is meant: a partition, or what it is by. Raises InvalidInput for anything else."""
+        """Returns what is meant: a partition, or what it is by. Raises InvalidInput for anything else."""
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
     def held(self, kind: RuleKind) -> Others:
-        """What is done with the sources of the other batches while rules of this kind are mined."""
+        """Returns what is done with the sources of the other batches while rules of this kind are
+        mined."""
         return self.others or _as_unnamed(kind)
 
 
@@ -75,7 +76,7 @@ class Partitioned:
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh search of ``lattice``."""
+        """Returns a fresh search of ``lattice``."""
         return _Search(self, lattice).run()
 
 
@@ -98,11 +99,11 @@ class _Batch:
         self.wanted = next(self.mining)
 
     def spread(self, own: Mask) -> Mask:
-        """A subset of its own lattice as one of all units."""
+        """Returns a subset of its own lattice as one of all units."""
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
     def asks(self) -> list[tuple[Ask, Subset]]:
-        """What it wants to know, as it is asked for, and as it asks itself."""
+        """Returns what it wants to know, as it is asked for, and as it asks itself."""
         return [
             (Ask(Subset(self.spread(ask.key) | self.others), self.rank + ask.rank), ask.key)
             for ask in self.wanted.asks
@@ -115,7 +116,7 @@ class _Batch:
             self.wanted = Wanted((), self.wanted.claims)
 
     def rules(self) -> list[tuple[Mask, int]]:
-        """The antecedents of its rules, and on how many subsets each was seen to hold."""
+        """Returns the antecedents of its rules, and on how many subsets each was seen to hold."""
         size = len(self.places)
         return [
             (self.spread(claim.antecedent), 1 << (size - claim.antecedent.bit_count()))
@@ -162,7 +163,7 @@ class _Search:
         return own
 
     def asked(self, places: Iterable[int]) -> tuple[Ask, ...]:
-        """What these batches want and nobody knows; what another one knows, they are told."""
+        """Returns what these batches want and nobody knows; what another one knows, they are told."""
         asks = dict[Subset, Ask]()
         for place in places:
             while known := self.known(place, asks):
@@ -211,7 +212,7 @@ class _Search:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the other batches are in no antecedent that is tried; else they are in each."""
+        """Returns whether the other batches are in no antecedent that is tried; else they are in each."""
         return self.miner.others == _as_unnamed(self.kind)
 
     def is_broken(self, antecedent: Mask) -> bool:
@@ -222,7 +223,7 @@ class _Search:
 
 
 def _as_unnamed(kind: RuleKind) -> Others:
-    """What a rule's own subset does with the sources that it does not name."""
+    """Returns what a rule's own subset does with the sources that it does not name."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"
 
 

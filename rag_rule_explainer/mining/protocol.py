@@ -64,9 +64,9 @@ class Miner(Protocol[Key, Said]):
 
     @property
     def kind(self) -> RuleKind:
-        """The kind of rule it mines."""
+        """Returns the kind of rule it mines."""
         ...
 
     def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:
-        """A fresh search of ``lattice``; returns its final claims."""
+        """Returns a fresh search of ``lattice``; returns its final claims."""
         ...

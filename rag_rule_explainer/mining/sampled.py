@@ -63,7 +63,7 @@ class Sampled:
         return max(1, ceil(log(error) / log1p(-self.max_violation)))
 
     def statement(self, count: int, draws: "Draws") -> str:
-        """What is said of a rule that held on so many of these."""
+        """Returns what is said of a rule that held on so many of these."""
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
             f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "
@@ -71,7 +71,8 @@ class Sampled:
         )
 
     def error(self, tested: int, kinds: int = 1) -> float:
-        """What the test of one more candidate may err, after so many, for one of ``kinds`` searches.
+        """Returns what the test of one more candidate may err, after so many, for one of ``kinds``
+        searches.
 
         Jointly, all of them together may err by as much as one alone: 1/2 + 1/6 + 1/12 + ... = 1.
         """
@@ -108,12 +109,12 @@ class Draws:
 
     @property
     def everything(self) -> int:
-        """How many supersets there are."""
+        """Returns how many supersets there are."""
         return 1 << self._free
 
     @property
     def ways(self) -> str:
-        """How they are drawn, in words."""
+        """Returns how they are drawn, in words."""
         if not self._named:
             return "half drawn uniformly, half by size"
         named = " or ".join(map(str, self._named))
@@ -135,7 +136,7 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """The supersets with one unit more, and those with all but one; none among too many."""
+        """Returns the supersets with one unit more, and those with all but one; none among too many."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)
@@ -148,7 +149,7 @@ class Draws:
 
     @property
     def _named(self) -> tuple[int, ...]:
-        """The sizes that a superset can have."""
+        """Returns the sizes that a superset can have."""
         return tuple(size for size in self.sizes if 0 <= self._added(size) <= self._free)
 
     def _added(self, retained: int) -> int:

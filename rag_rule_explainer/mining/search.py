@@ -27,18 +27,18 @@ class Guesses(Protocol[Guessed]):
 
     @property
     def wasted(self) -> frozenset[Guessed]:
-        """What was issued and is shown to be unneeded."""
+        """Returns what was issued and is shown to be unneeded."""
         ...
 
     @property
     def unneeded(self) -> frozenset[Guessed]:
-        """What was issued and is not needed so far."""
+        """Returns what was issued and is not needed so far."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
 
     def next(self, issued: int, is_taken: Callable[[Guessed], bool], /) -> Guessed | None:
-        """A guess, if there is a safe one; ``issued`` probes so far."""
+        """Returns a guess, if there is a safe one; ``issued`` probes so far."""
         ...
 
     def confirm(self, key: Guessed, /) -> None:
@@ -95,7 +95,7 @@ class RuleSearch(Generic[Key, Said]):
         return tuple(asks)
 
     def next(self) -> Ask[Key] | None:
-        """The next ask by rank; None where there is none now."""
+        """Returns the next ask by rank; None where there is none now."""
         queue, wanting = self._queue, self._wanting
         while queue and not self.stop_reason:
             if self._spent == self._budget:
@@ -112,7 +112,7 @@ class RuleSearch(Generic[Key, Said]):
         return None
 
     def guess(self) -> Ask[Key] | None:
-        """A key that will perhaps be needed, to be asked when there is nothing else to do."""
+        """Returns a key that will perhaps be needed, to be asked when there is nothing else to do."""
         if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
             return None
         key = self._speculation.next(self._spent, self._is_taken)
@@ -140,12 +140,12 @@ class RuleSearch(Generic[Key, Said]):
 
     @property
     def claims(self) -> tuple[Said, ...]:
-        """What can be claimed now, smallest antecedent first; true whenever it is read."""
+        """Returns what can be claimed now, smallest antecedent first; true whenever it is read."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
     def unresolved(self) -> tuple[Key, ...]:
-        """The keys that the miner needed and has no HOLDS or BREAKS for, in counting order."""
+        """Returns the keys that the miner needed and has no HOLDS or BREAKS for, in counting order."""
         unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
         guessed = self._speculation or ()
@@ -153,12 +153,12 @@ class RuleSearch(Generic[Key, Said]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Whether the miner said so when it asked for this key."""
+        """Returns whether the miner said so when it asked for this key."""
         return key in self._crucial
 
     @property
     def waiting(self) -> int:
-        """How many masks are wanted and have no verdict yet, those in flight among them."""
+        """Returns how many masks are wanted and have no verdict yet, those in flight among them."""
         return len(self._wanting) + len(self._in_flight)
 
     @property
@@ -170,11 +170,11 @@ class RuleSearch(Generic[Key, Said]):
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """What was asked and not told; after the end, what was never probed."""
+        """Returns what was asked and not told; after the end, what was never probed."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
-        """The verdicts so far, ready to be counted per antecedent."""
+        """Returns the verdicts so far, ready to be counted per antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
@@ -254,19 +254,19 @@ class Evidence:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
     def applicable(self, antecedent: Antecedent) -> int:
-        """How many subsets the antecedent speaks about: 2^(n - |S|)."""
+        """Returns how many subsets the antecedent speaks about: 2^(n - |S|)."""
         return 1 << (self._lattice.size - antecedent.bit_count())
 
     def observed(self, antecedent: Antecedent) -> int:
-        """How many of them were seen to hold."""
+        """Returns how many of them were seen to hold."""
         return self._count(Verdict.HOLDS, antecedent)
 
     def broken(self, antecedent: Antecedent) -> int:
-        """How many of them were seen to break."""
+        """Returns how many of them were seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
 
     def is_broken(self, antecedent: Antecedent) -> bool:
-        """Whether any of them was seen to break; fast for one antecedent after the other."""
+        """Returns whether any of them was seen to break; fast for one antecedent after the other."""
         if not self._families:
             return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
         if not self._inside_broken:
@@ -276,7 +276,7 @@ class Evidence:
         return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
     def breaking(self, antecedent: Antecedent) -> list[Subset]:
-        """The subsets among these that were seen to break, as masks."""
+        """Returns the subsets among these that were seen to break, as masks."""
         flip = self._flip
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 

@@ -58,21 +58,21 @@ class Speculation:
 
     @property
     def wasted(self) -> frozenset[Subset]:
-        """What was issued and is shown to be unneeded."""
+        """Returns what was issued and is shown to be unneeded."""
         return frozenset(map(self._without, self._wasted))
 
     @property
     def unneeded(self) -> frozenset[Subset]:
-        """What was issued and is not needed so far."""
+        """Returns what was issued and is not needed so far."""
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:
-        """True for what was issued and is not needed so far."""
+        """Returns True for what was issued and is not needed so far."""
         removed = self._removed(mask)
         return removed in self._open or removed in self._wasted
 
     def next(self, issued: int, is_taken: Callable[[Subset], bool]) -> Subset | None:
-        """The safest guess of all, unless it is too risky; ``issued`` probes so far."""
+        """Returns the safest guess of all, unless it is too risky; ``issued`` probes so far."""
         if len(self._wasted) + 1 > self._share * (issued + 1):
             return None
         removed = self._safest(is_taken)
@@ -114,7 +114,7 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Subset) -> Mask:
-        """What a subset removes from the largest one."""
+        """Returns what a subset removes from the largest one."""
         return self._full ^ mask ^ self._flip
 
     def _without(self, removed: Mask) -> Subset:
@@ -153,7 +153,7 @@ class Speculation:
         return None
 
     def _likely_wasted(self, several: Iterable[Mask]) -> float:
-        """How many of them will be, to be expected: the sum of their probabilities."""
+        """Returns how many of them will be, to be expected: the sum of their probabilities."""
         return -sum(map(math.expm1, (-hazard for hazard in self._hazards(several))))
 
     def _hazards(self, several: Iterable[Mask]) -> list[float]:

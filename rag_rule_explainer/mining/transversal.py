@@ -52,7 +52,7 @@ class Transversal:
     pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh search of ``lattice``."""
+        """Returns a fresh search of ``lattice``."""
         return _Search(self, lattice).run()
 
 
@@ -136,8 +136,8 @@ class _Search:
         self.remainders.hit(candidate)
 
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
-        """What a candidate is tried on, how many draws that is, and what they guarantee; nothing of the
-        kind where it is tried on everything."""
+        """Returns what a candidate is tried on, how many draws that is, and what they guarantee; nothing
+        of the kind where it is tried on everything."""
         sampled, sizes = self.miner.sampled, self.miner.sampled.sizes or ()
         draws = Draws(self.kind, self.lattice, candidate, sizes, self.miner.pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
@@ -177,8 +177,9 @@ class _Search:
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """A larger falsifier above this one: each time the first unit is sought whose addition makes the
-        condition hold again, and left out; until none is left, or several in a row had to be."""
+        """Returns a larger falsifier above this one: each time the first unit is sought whose addition
+        makes the condition hold again, and left out; until none is left, or several in a row had to
+        be."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -196,8 +197,8 @@ class _Search:
     def longest(
         self, mask: Mask, rest: Sequence[int], wanted: Callable[[Mask], Test], start: int | None = None
     ) -> Bisection:
-        """How many of the first of these units can be added so that it stays what is wanted, as it is
-        without any and is not with all of them; by bisection. ``start``: the first guess, which is
+        """Returns how many of the first of these units can be added so that it stays what is wanted, as
+        it is without any and is not with all of them; by bisection. ``start``: the first guess, which is
         doubled as long as it is too low."""
         low, high = 0, len(rest)
         while high - low > 1:
@@ -209,12 +210,13 @@ class _Search:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Whether this very subset breaks the condition."""
+        """Returns whether this very subset breaks the condition."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Whether it is no rule by what rules candidates out, or its own subset is not seen to hold."""
+        """Returns whether it is no rule by what rules candidates out, or its own subset is not seen to
+        hold."""
         if any(mask & falsifier == mask for falsifier in self.falsifiers):
             return True
         yield from self.learn([mask])
@@ -225,7 +227,7 @@ class _Search:
         return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- reproducible
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
-        """The largest of these subsets under the candidate with this verdict."""
+        """Returns the largest of these subsets under the candidate with this verdict."""
         above = (
             mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
         )

@@ -30,11 +30,12 @@ class Verifying:
     pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """A fresh trial over ``lattice``."""
+        """Returns a fresh trial over ``lattice``."""
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """The antecedents to try, with repetition where they are drawn, and what that guarantees."""
+        """Returns the antecedents to try, with repetition where they are drawn, and what that
+        guarantees."""
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)

@@ -31,7 +31,8 @@ _MOST_DESCENTS = 2
 
 @lru_cache(maxsize=256)
 def _compiled(path: str) -> Any:
-    """The path, ready to be looked for. Raises InvalidInput for what RFC 9535 does not know as one."""
+    """Returns the path, ready to be looked for. Raises InvalidInput for what RFC 9535 does not know as
+    one."""
     from jsonpath import JSONPathEnvironment
     from jsonpath.exceptions import JSONPathError
 
@@ -49,7 +50,7 @@ def _compiled(path: str) -> Any:
 
 
 def _found(path: str, text: str) -> list[Any]:
-    """All values at the path. Raises ValueError where the path cannot be followed so deep."""
+    """Returns all values at the path. Raises ValueError where the path cannot be followed so deep."""
     from jsonpath.exceptions import JSONPathError
 
     try:
@@ -120,8 +121,8 @@ class JsonPath:
             return []
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """The question and the JSON of both answers; what ``inner`` wants to know beside; None for a
-        function."""
+        """Returns the question and the JSON of both answers; what ``inner`` wants to know beside; None
+        for a function."""
         if self.test is not None:
             return None
         said = case.question, json_in(case.baseline), json_in(case.answer)
@@ -152,7 +153,7 @@ class JsonPath:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         if self.inner is not None:
             return f"at {self._path}, {_bracketed(self.inner, negation_of(self.inner))}"
         if self.test is not None:
@@ -180,7 +181,8 @@ def json_path(
     is_: Callable[[Any], Any] | None = None,
     exists: bool = True,
 ) -> JsonPath:
-    """What the answer's JSON has at ``path`` (RFC 9535, e.g. ``$.dose.unit``); of several, one will do.
+    """Returns what the answer's JSON has at ``path`` (RFC 9535, e.g. ``$.dose.unit``); of several, one
+    will do.
 
     ``equals``: it is this, as JSON compares. ``is_``: a predicate holds of it, e.g.
     ``is_=contains("zinc")``, or a function of it, which returns True or False. Neither: there is

@@ -54,7 +54,7 @@ class Citation(NamedTuple):
 
 
 def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[Citation]:
-    """Every citation in the text, of sources shown or not; see the table above.
+    """Yields every citation in the text, of sources shown or not; see the table above.
 
     ``kept``: the ids shown, in order; ``known``: those of all sources.
     """
@@ -75,7 +75,7 @@ class _Reading(NamedTuple):
     ids: frozenset[str]
 
     def group(self, content: str, *, square: bool) -> Iterator[Citation]:
-        """What a pair of brackets cites."""
+        """Yields what a pair of brackets cites."""
         if content in self.ids and (square or not content.isdecimal()):
             yield self._by_id(content, square=square)
             return
@@ -94,7 +94,7 @@ class _Reading(NamedTuple):
             yield Citation(f"[{token}]", None)
 
     def worded(self, written: str) -> Iterator[Citation]:
-        """What "sources 1 and 3" cites."""
+        """Yields what "sources 1 and 3" cites."""
         if written in self.ids:
             yield Citation(written, written)
             return
@@ -113,12 +113,12 @@ class _Reading(NamedTuple):
 
 
 def _spelt_out(first: int, last: int) -> Iterable[int]:
-    """The numbers from the first to the last; the two of a range that runs backwards, or far."""
+    """Returns the numbers from the first to the last; the two of a range that runs backwards, or far."""
     return range(first, last + 1) if first <= last < first + _LONGEST_RANGE else {first, last}
 
 
 def _shape(identity: str) -> str:
-    """How an id is built: D2 as D17, but 1889 only as other numbers of four digits."""
+    """Returns how an id is built: D2 as D17, but 1889 only as other numbers of four digits."""
     return "#" * len(identity) if identity.isdecimal() else re.sub(r"\d+", "#", identity)
 
 
@@ -153,7 +153,7 @@ class Cites:
         return Judgement(Verdict.BREAKS, f"{self.source!r} is cited but was not shown")
 
     def memo_key(self, case: Case) -> Hashable:
-        """What was asked and said, and which sources were shown of which, in order."""
+        """Returns what was asked and said, and which sources were shown of which, in order."""
         return (*answer_key(self, case), _ids(case.kept), _ids(case.sources))
 
     def __str__(self) -> str:
@@ -163,7 +163,7 @@ class Cites:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         if self.source is None:
             return "the answer's citations are missing or invalid"
         return f"the answer does not validly cite {self.source!r}"
@@ -212,7 +212,7 @@ class MentionsSource:
         return next((" ".join(each.casefold().split()) for each in titles if isinstance(each, str)), "")
 
     def memo_key(self, case: Case) -> Hashable:
-        """What was asked and said, and what the source is called."""
+        """Returns what was asked and said, and what the source is called."""
         named = _not_there(self.source, _ids(case.kept), _ids(case.sources))
         return (*answer_key(self, case), self._title(case), named)
 
@@ -221,7 +221,7 @@ class MentionsSource:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer does not mention {self.source!r}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -240,7 +240,7 @@ def _id_given(given: str, where: str) -> str:
 
 
 def cites(source: str | None = None) -> Cites:
-    """The answer cites this source, which was shown; without one: all that it cites was shown.
+    """Returns the answer cites this source, which was shown; without one: all that it cites was shown.
 
     ``source``: an id. In-text citations such as [1], [2, 3], [D2], (D2) and "Source 2" are read:
     numbers count the sources shown, unless an id is a number itself. An answer that cites nothing
@@ -250,7 +250,7 @@ def cites(source: str | None = None) -> Cites:
 
 
 def mentions_source(source: str) -> MentionsSource:
-    """The id or the title of this source occurs in the answer, shown or not.
+    """Returns the id or the title of this source occurs in the answer, shown or not.
 
     Raises InvalidInput for an empty id.
     """

@@ -53,7 +53,7 @@ def opposite(predicate: Predicate) -> "Not":
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """The base predicate, and whether ``predicate`` is its negation.
+    """Returns the base predicate, and whether ``predicate`` is its negation.
 
     Judging the base once and turning the verdict around keeps a predicate and its negation consistent.
     """
@@ -61,7 +61,7 @@ def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
 
 
 def negation_of(predicate: Predicate) -> str:
-    """The clause of the negated predicate."""
+    """Returns the clause of the negated predicate."""
     clause = getattr(predicate, "negation", None)
     return clause if isinstance(clause, str) else f"not ({predicate})"
 
@@ -73,14 +73,14 @@ class Not:
     inner: Predicate
 
     def __call__(self, case: Case) -> Judged:
-        """The opposite judgement."""
+        """Returns the opposite judgement."""
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
         return ~(yield self.inner(case))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """The inner predicate's key."""
+        """Returns the inner predicate's key."""
         return self.inner.memo_key(case)
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class Not:
 
     @property
     def negation(self) -> str:
-        """The inner predicate's own clause."""
+        """Returns the inner predicate's own clause."""
         return str(self.inner)
 
     __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
@@ -101,11 +101,11 @@ class AllOf:
     parts: tuple[Predicate, ...]
 
     def __call__(self, case: Case) -> Judged:
-        """The conjunction of the parts' judgements."""
+        """Returns the conjunction of the parts' judgements."""
         return run(_folded(self.parts, case, Verdict.BREAKS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """All parts' keys; None if any of them is None."""
+        """Returns all parts' keys; None if any of them is None."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -126,11 +126,11 @@ class AnyOf:
     parts: tuple[Predicate, ...]
 
     def __call__(self, case: Case) -> Judged:
-        """The disjunction of the parts' judgements."""
+        """Returns the disjunction of the parts' judgements."""
         return run(_folded(self.parts, case, Verdict.HOLDS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """All parts' keys; None if any of them is None."""
+        """Returns all parts' keys; None if any of them is None."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ class Function:
     remembered_as: str | None = None
 
     async def __call__(self, case: Case) -> Judgement:
-        """The function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
+        """Returns the function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
         try:
             return as_judgement(await self._outcome(case), self)
         except (TypeError, AttributeError) as error:
@@ -185,17 +185,17 @@ class Function:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
     def name_in_errors(self) -> str:
-        """How errors name it: by the function's name, unless it has a text."""
+        """Returns how errors name it: by the function's name, unless it has a text."""
         return self.text or self.name
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """Returns what the function is called."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
 
@@ -203,7 +203,7 @@ class Function:
 
 
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
-    """A function of a Case as a predicate that reads as ``text`` in rules.
+    """Returns a function of a Case as a predicate that reads as ``text`` in rules.
 
     ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
     answer is judged twice. Raises InvalidInput for what is no function, no text, or an empty name.
@@ -219,7 +219,7 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
 
 
 def as_predicate(given: PredicateLike) -> Predicate:
-    """A predicate as it is, a function as one.
+    """Returns a predicate as it is, a function as one.
 
     Raises InvalidInput for what cannot be called or, having a memo key, cannot be hashed.
     """
@@ -249,7 +249,7 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """True for a class, and for what makes predicates here."""
+    """Returns True for a class, and for what makes predicates here."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
@@ -279,7 +279,8 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """The part's clause, in brackets where it is joined the other way, or would take in what follows."""
+    """Returns the part's clause, in brackets where it is joined the other way, or would take in what
+    follows."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

@@ -5,17 +5,17 @@ from typing import Any
 
 
 def juries_in(predicate: Any) -> Iterator[Any]:
-    """Every jury that may be asked, of the predicate itself and of what it combines."""
+    """Returns every jury that may be asked, of the predicate itself and of what it combines."""
     return (part.jury for part in judged_in(predicate))
 
 
 def judged_in(predicate: Any) -> Iterator[Any]:
-    """Every predicate that has a jury, of itself and of what it combines."""
+    """Returns every predicate that has a jury, of itself and of what it combines."""
     return (part for part in _parts_of(predicate) if getattr(part, "jury", None) is not None)
 
 
 def sources_named_in(predicate: Any) -> Iterator[str]:
-    """The id of every source that it is about, as ``cites`` and ``mentions_source`` are."""
+    """Returns the id of every source that it is about, as ``cites`` and ``mentions_source`` are."""
     named = (getattr(part, "source", None) for part in _parts_of(predicate))
     return (name for name in named if isinstance(name, str))
 

@@ -13,7 +13,7 @@ ANONYMOUS = "the given function"
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """What the steps return, each of which is sent the judgement that it yields.
+    """Returns what the steps return, each of which is sent the judgement that it yields.
 
     They run without a loop as far as they go, and the rest is handed over as a coroutine.
     """
@@ -45,7 +45,8 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
 
 
 def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
-    """What a predicate returned as a Judgement. Raises InvalidInput for anything that is not one."""
+    """Returns what a predicate returned as a Judgement. Raises InvalidInput for anything that is not
+    one."""
     if isinstance(outcome, Judgement):
         return outcome
     if isinstance(outcome, Verdict):

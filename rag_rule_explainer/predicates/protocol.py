@@ -14,7 +14,7 @@ class Predicate(Protocol):
     """Judges one case. ``str(predicate)`` is its clause in a rule: "the answer contains 'calcium'"."""
 
     def __call__(self, case: Case, /) -> Judged:
-        """The judgement; an awaitable one where judging takes time."""
+        """Returns the judgement; an awaitable one where judging takes time."""
         ...
 
     def memo_key(self, case: Case, /) -> Hashable | None:
@@ -30,5 +30,5 @@ PredicateLike: TypeAlias = Predicate | CaseFunction
 
 
 def answer_key(_: object, case: Case) -> tuple[str, str, str]:
-    """The usual memo key: what the question, the baseline and the answer say."""
+    """Returns the usual memo key: what the question, the baseline and the answer say."""
     return case.question, case.baseline.text, case.answer.text

@@ -164,7 +164,7 @@ _TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def refusal_in(text: str) -> str:
-    """The form by which the answer declines; "" where it does not."""
+    """Returns the form by which the answer declines; "" where it does not."""
     opening = text.strip()[:_LOOKED_AT]
     plain = " ".join(opening.translate(_TYPOGRAPHIC).casefold().split())
     plain = plain.lstrip("*_#>` ")
@@ -207,7 +207,7 @@ class Refuses:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer is no refusal{self._or_says('nor')}"
 
     def _or_says(self, joint: str) -> str:

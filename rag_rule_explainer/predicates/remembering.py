@@ -6,7 +6,8 @@ from .protocol import Predicate
 
 
 def remembered_name(predicate: Predicate) -> str | None:
-    """What a store knows a predicate's judgements by; None for those that cost nothing, or have no name.
+    """Returns what a store knows a predicate's judgements by; None for those that cost nothing, or have
+    no name.
 
     A predicate of one's own has one as its attribute ``remembered_as``. What combines others has one if
     any of them has, and no judge in it is nameless: then it takes in what the others say of themselves.

@@ -52,7 +52,7 @@ class SameAnswer:
 
     @property
     def remembered_as(self) -> str | None:
-        """A name for the jury, in any process; None without one."""
+        """Returns a name for the jury, in any process; None without one."""
         return None if self.jury is None else stored_name(self.jury, SAME, str(self.overlap))
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class SameAnswer:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer changes{self._limit('below')}"
 
     def _limit(self, side: str) -> str:
@@ -88,13 +88,13 @@ class ConsistentWith:
         return same_as(self.truth, case, self.jury, self.remembered_as, self.memo_key(case))
 
     def memo_key(self, case: Case) -> Hashable:
-        """The usual one; a jury is not shown the baseline."""
+        """Returns the usual one; a jury is not shown the baseline."""
         said = answer_key(self, case)
         return said if self.jury is None else (said[0], said[2])
 
     @property
     def remembered_as(self) -> str | None:
-        """A name for the truth and the jury, in any process; None without one."""
+        """Returns a name for the truth and the jury, in any process; None without one."""
         return None if self.jury is None else stored_name(self.jury, SAME, self.truth)
 
     def __str__(self) -> str:
@@ -102,7 +102,7 @@ class ConsistentWith:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer is inconsistent with {self._truth}"
 
     @property

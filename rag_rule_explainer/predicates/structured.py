@@ -19,7 +19,7 @@ NO_JSON = Judgement(Verdict.BREAKS, "the answer is no JSON")
 
 
 def json_in(answer: Answer) -> str | None:
-    """The JSON of an answer; None where there is none."""
+    """Returns the JSON of an answer; None where there is none."""
     if answer.value is not None and not isinstance(answer.value, str):
         said = said_in_json(answer.value)
         if said is not None:
@@ -28,7 +28,7 @@ def json_in(answer: Answer) -> str | None:
 
 
 def said_in_json(value: Any) -> str | None:
-    """The value as JSON says it; None where it cannot."""
+    """Returns the value as JSON says it; None where it cannot."""
     from pydantic_core import to_json  # late, because importing the package loads next to nothing
 
     try:
@@ -55,7 +55,7 @@ def _is_json(text: str) -> bool:
 
 
 def parsed_json(text: str) -> Any:
-    """What the JSON says. Raises ValueError, or TypeError for a lone surrogate."""
+    """Returns what the JSON says. Raises ValueError, or TypeError for a lone surrogate."""
     from pydantic_core import from_json
 
     return from_json(text, allow_inf_nan=False)
@@ -75,10 +75,10 @@ def same_json(first: Any, second: Any) -> bool:
 
 
 def as_answer(value: Any) -> Answer:
-    """A value as if it were an answer."""
+    """Returns a value as if it were an answer."""
     return Answer(value) if isinstance(value, str) else Answer(json_of(value), value)
 
 
 def json_of(value: Any) -> str:
-    """A parsed value as it is written."""
+    """Returns a parsed value as it is written."""
     return json.dumps(value, ensure_ascii=False)

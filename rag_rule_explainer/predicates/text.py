@@ -27,7 +27,7 @@ class Equals:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
@@ -60,7 +60,7 @@ class Contains:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer does not contain {self._text}"
 
     @property
@@ -101,7 +101,7 @@ class Matches:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
@@ -123,7 +123,7 @@ class OneOf:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key
@@ -131,14 +131,14 @@ class OneOf:
 
 
 def text_given(given: str) -> str:
-    """The text. Raises InvalidInput for anything but a str."""
+    """Returns the text. Raises InvalidInput for anything but a str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a predicate on the answer's text was given {told(given)}; give a str")
     return given
 
 
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
-    """The texts of a list. Raises InvalidInput for one str, no list, or no text in it."""
+    """Returns the texts of a list. Raises InvalidInput for one str, no list, or no text in it."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"{where} was given {told(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])

@@ -41,7 +41,8 @@ class IsValid:
         return Judgement(Verdict.HOLDS)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """The question, the JSON of both answers and the type's JSON schema; None where it has none."""
+        """Returns the question, the JSON of both answers and the type's JSON schema; None where it has
+        none."""
         if self.schema is None:
             return None
         return case.question, json_in(case.baseline), json_in(case.answer), self.schema
@@ -51,7 +52,7 @@ class IsValid:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"the answer is not a valid {self.name}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -117,7 +118,7 @@ def _schema_of(adapter: Any) -> str | None:
 
 
 def is_valid(kind: Any) -> IsValid:
-    """The answer's JSON validates as this pydantic model, or any type that pydantic knows.
+    """Returns the answer's JSON validates as this pydantic model, or any type that pydantic knows.
 
     Raises InvalidInput for what it does not know.
     """

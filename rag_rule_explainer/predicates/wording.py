@@ -25,7 +25,7 @@ Form: TypeAlias = Literal["NFC", "NFKD"]
 
 
 def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
-    """The function, which is not called again for a text that it was called with lately."""
+    """Returns the function, which is not called again for a text that it was called with lately."""
     short, long = lru_cache(maxsize=2048)(function), lru_cache(maxsize=8)(function)
 
     def remembering(text: str) -> str:
@@ -55,15 +55,15 @@ def _in_order(found: re.Match[str]) -> str:
 
 @_remembered
 def same_wording(text: str) -> str:
-    """The text without what a model varies when it says the same: case, white space, typographic marks,
-    and quotation marks or a full stop around the whole."""
+    """Returns the text without what a model varies when it says the same: case, white space, typographic
+    marks, and quotation marks or a full stop around the whole."""
     plain = _TYPOGRAPHIC_MARK.sub(lambda mark: _TYPOGRAPHIC[mark[0]], normal_form("NFC", text)).casefold()
     return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
 
 
 @_remembered
 def near_exact(text: str) -> str:
-    """The text in the form in which the paper's near-exact match compares answers.
+    """Returns the text in the form in which the paper's near-exact match compares answers.
 
     NFKD, accents taken off Latin letters, case folded, punctuation stripped, white space collapsed.
     Beyond the paper, what tells values apart stays: letters of other scripts (turned to ASCII, all
@@ -76,8 +76,8 @@ def near_exact(text: str) -> str:
 
 
 def _telling(found: re.Match[str]) -> str:
-    """What tells answers apart of characters in a row that are neither letters nor digits; and a space
-    where two are to stay apart."""
+    """Returns what tells answers apart of characters in a row that are neither letters nor digits; and a
+    space where two are to stay apart."""
     text, start = found.string, found.start()
     base = text[start - 1 : start]  # the last character that is no combining mark
     told: list[str] = []
@@ -96,7 +96,7 @@ def _telling(found: re.Match[str]) -> str:
 
 
 def _mark(text: str, place: int, previous: str) -> str:
-    """What is left of the punctuation mark at this place, after this character."""
+    """Returns what is left of the punctuation mark at this place, after this character."""
     mark, following = text[place], text[place + 1 : place + 2]
     if previous.isdigit() and following.isdigit():
         thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
@@ -111,7 +111,8 @@ def _mark(text: str, place: int, previous: str) -> str:
 
 
 def equivalent(first: str, second: str) -> bool:
-    """True iff both are the same under ``near_exact``; texts of marks alone are compared as such."""
+    """Returns True iff both are the same under ``near_exact``; texts of marks alone are compared as
+    such."""
     left, right = near_exact(first), near_exact(second)
     return left == right and (bool(left) or first.strip() == second.strip())
 
@@ -122,7 +123,7 @@ _WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 
 def overlap(first: str, second: str) -> float:
-    """The token-level F1 of two texts, as for SQuAD: 2 * shared / (words of both), order aside.
+    """Returns the token-level F1 of two texts, as for SQuAD: 2 * shared / (words of both), order aside.
 
     Words are those of ``near_exact``, so articles count: hepatitis A is not hepatitis. Texts of marks
     alone share all or nothing.

@@ -34,7 +34,7 @@ class AnswerCache:
         self._replies = Memo[Reply]()
 
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
-        """The reply, made where it is not there. Raises what ``make`` raises, and StoreFailed."""
+        """Returns the reply, made where it is not there. Raises what ``make`` raises, and StoreFailed."""
         if not self._remember:
             return await self._taken(arrangement, 0, make)
         key, replies = arrangement.key, self._replies
@@ -56,11 +56,13 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """The reply of that number to an arrangement that is asked about several times, from 0 on."""
+        """Returns the reply of that number to an arrangement that is asked about several times, from 0
+        on."""
         return await self._taken(arrangement, number, make)
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """The first answer to an arrangement, and whether it is this one, come by without a replay."""
+        """Returns the first answer to an arrangement, and whether it is this one, come by without a
+        replay."""
         first = Reply(answer)
         offered = False
 

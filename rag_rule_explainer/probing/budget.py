@@ -52,12 +52,12 @@ class Budget:
 
     @property
     def spent(self) -> TokensByModel:
-        """The replays' tokens."""
+        """Returns the replays' tokens."""
         return self._spent
 
     @property
     def judge_spent(self) -> TokensByModel:
-        """The judge's tokens."""
+        """Returns the judge's tokens."""
         spent = {model: dict(tokens) for model, tokens in self._judged.items()}
         if self.judge is not None:
             for model, tokens in self.judge().items():
@@ -66,12 +66,12 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """The replays' and the judge's, in and out."""
+        """Returns the replays' and the judge's, in and out."""
         return self._tokens + sum(map(total, self.judge_spent.values()))
 
     @property
     def cost(self) -> float | None:
-        """What all these cost; None without prices, or without that of a model that was used."""
+        """Returns what all these cost; None without prices, or without that of a model that was used."""
         replays, judge = cost_of(self._spent, self.prices), cost_of(self.judge_spent, self.prices)
         return None if replays is None or judge is None else replays + judge
 

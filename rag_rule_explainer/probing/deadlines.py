@@ -40,7 +40,7 @@ class Deadlines:
             self._timer = loop.call_at(due, self._check)
 
     def end(self, task: RunningTask) -> bool:
-        """True iff its time was over, and it was cancelled for that and for nothing else.
+        """Returns True iff its time was over, and it was cancelled for that and for nothing else.
 
         Our cancellation is undone; one from elsewhere stands. To be called at once when the task is back:
         later, the next cancellation may be on its way. May be called again, and is False then.
@@ -57,7 +57,7 @@ class Deadlines:
         return times > 0 and _pending(task) <= begun[1]
 
     def passed(self) -> UnusableReply:
-        """The error for a run that took too long."""
+        """Returns the error for a run that took too long."""
         return UnusableReply(f"no answer within {self.seconds:g} seconds", passing=True)
 
     def close(self) -> None:

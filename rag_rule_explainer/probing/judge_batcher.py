@@ -61,7 +61,7 @@ class JudgeBatcher:
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """The judgement, made once. Raises JudgeFailed, LimitReached, errors of this package.
+        """Returns the judgement, made once. Raises JudgeFailed, LimitReached, errors of this package.
 
         Where it was made among several answers, whoever is judging is told; see ``Company``.
         """
@@ -152,7 +152,8 @@ class JudgeBatcher:
 
 
 def _taken(docket: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
-    """The entry and what may go with it, taken off the docket; nothing where somebody took it before."""
+    """Returns the entry and what may go with it, taken off the docket; nothing where somebody took it
+    before."""
     if entry.taken:
         return []
     others = [each for each in docket if each is not entry and not each.is_alone]

@@ -127,7 +127,7 @@ class JudgeRequests:
             )
 
     async def _asked(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
-        """What the judge says, tried again where that may help."""
+        """Returns what the judge says, tried again where that may help."""
 
         async def once() -> TriedRequest:
             return await self._try(jury, request)

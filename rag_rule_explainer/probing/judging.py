@@ -58,11 +58,12 @@ class Judging:
 
     @property
     def rests_on_batches(self) -> bool:
-        """True where a judgement that was asked for was made among several answers."""
+        """Returns True where a judgement that was asked for was made among several answers."""
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
-        """The judgement, where it has been made: most answers repeat, and are not worth a coroutine."""
+        """Returns the judgement, where it has been made: most answers repeat, and are not worth a
+        coroutine."""
         try:
             key = self.base.memo_key(case)
             known = self._known.get(key)
@@ -73,8 +74,8 @@ class Judging:
         return known
 
     async def judge(self, case: Case) -> Judgement:
-        """The judgement, UNKNOWN where the predicate raises. Raises LimitReached where its judge may
-        spend no more, and errors of this package only."""
+        """Returns the judgement, UNKNOWN where the predicate raises. Raises LimitReached where its judge
+        may spend no more, and errors of this package only."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
             # One that raises has said UNKNOWN, which nobody else can have had a hand in.
@@ -83,7 +84,7 @@ class Judging:
         return judgement
 
     async def prepare(self, case: Case) -> Judgement:
-        """The judgement as ``judge`` gives it, made beforehand: nothing rests on it yet."""
+        """Returns the judgement as ``judge`` gives it, made beforehand: nothing rests on it yet."""
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
@@ -96,7 +97,7 @@ class Judging:
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
 
     async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
-        """The judgement of each. What a jury has to decide of them, it is asked at once.
+        """Returns the judgement of each. What a jury has to decide of them, it is asked at once.
 
         Cases with one memo key are judged once, so a jury that fails there fails on all of them. Raises
         what ``judge`` raises.
@@ -114,7 +115,7 @@ class Judging:
         return [judged[key] for key in keys]
 
     def _key(self, case: Case) -> Hashable:
-        """Its memo key; one of its own where it has none."""
+        """Returns its memo key; one of its own where it has none."""
         try:
             key = self.base.memo_key(case)
             hash(key)
@@ -127,7 +128,7 @@ class Judging:
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
-        """The judgement, asked for once per memo key. Raises what the predicate raises."""
+        """Returns the judgement, asked for once per memo key. Raises what the predicate raises."""
         key = self.base.memo_key(case)
         judgement = await self._ask(key, case)
         self._note(key)
@@ -166,7 +167,7 @@ class Judging:
         return judgement
 
     async def _judged(self, case: Case) -> tuple[Judgement, bool]:
-        """The judgement, and whether a judge who saw several answers at once had a say in it."""
+        """Returns the judgement, and whether a judge who saw several answers at once had a say in it."""
         own = Company()
         before = company.set(own)
         try:
@@ -194,6 +195,6 @@ def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
 
 
 def described(error: BaseException) -> str:
-    """An error in words: its type and its message, in which what looks like a key is masked."""
+    """Returns an error in words: its type and its message, in which what looks like a key is masked."""
     told = without_secrets(str(error))
     return f"{type(error).__name__}: {told}" if told else type(error).__name__

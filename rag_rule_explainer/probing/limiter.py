@@ -89,7 +89,7 @@ class Limiter:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """True iff a slot was free, which is now taken; to be followed by ``leave``."""
+        """Returns True iff a slot was free, which is now taken; to be followed by ``leave``."""
         if self._waiting:
             return False
         try:
@@ -186,7 +186,7 @@ _slots: ContextVar[tuple[Slot, ...]] = ContextVar("rag_rule_slots", default=())
 
 
 def around() -> tuple[Slot, ...]:
-    """The slots that are held here."""
+    """Returns the slots that are held here."""
     return tuple([slot for slot in _slots.get() if slot.limiter is not None])
 
 

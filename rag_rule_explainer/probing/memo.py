@@ -25,7 +25,8 @@ class Memo(Generic[Value]):
     async def get(
         self, key: Hashable, make: Callable[[Subject], Awaitable[Value]], subject: Subject
     ) -> tuple[Value, bool]:
-        """The value, made of ``subject`` where it is new, and whether it was there or on its way."""
+        """Returns the value, made of ``subject`` where it is new, and whether it was there or on its
+        way."""
         if not self.begin(key):
             value = await self.settled(key)
             if value is not None:
@@ -39,7 +40,7 @@ class Memo(Generic[Value]):
         return made, False
 
     def begin(self, key: Hashable) -> bool:
-        """True iff the value is neither known nor being made: the caller makes it, and then calls
+        """Returns True iff the value is neither known nor being made: the caller makes it, and then calls
         ``end``.
 
         The same as ``get`` in parts, for callers that have no coroutine to spare.
@@ -50,8 +51,8 @@ class Memo(Generic[Value]):
         return True
 
     async def settled(self, key: Hashable) -> Value | None:
-        """The value when it is known; None where its maker failed: then the caller makes it, as after a
-        ``begin``."""
+        """Returns the value when it is known; None where its maker failed: then the caller makes it, as
+        after a ``begin``."""
         while key in self._being_made:
             event = self._being_made[key] = self._being_made[key] or anyio.Event()
             with asleep():

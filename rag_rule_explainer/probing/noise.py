@@ -80,24 +80,24 @@ class Noise:
 
     @property
     def votes(self) -> bool:
-        """Whether anything is put to a vote."""
+        """Returns whether anything is put to a vote."""
         return self.samples > 1
 
     @property
     def everywhere(self) -> bool:
-        """Whether every subset is, rather than those at the border."""
+        """Returns whether every subset is, rather than those at the border."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
     def count(self) -> Count:
-        """How the votes are counted."""
+        """Returns how the votes are counted."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
 
     @property
     def wording(self) -> str:
-        """What a rule rests on under these votes."""
+        """Returns what a rule rests on under these votes."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

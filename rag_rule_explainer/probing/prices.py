@@ -38,7 +38,7 @@ class Price:
                 raise InvalidInput(f"the price of {name} is {price!r}; give a number, 0 or more")
 
     def of(self, tokens: Tokens) -> float:
-        """What these cost; the largest float where that is more."""
+        """Returns what these cost; the largest float where that is more."""
         cached = tokens.get("cached_input_tokens", 0)
         fresh = max(0, tokens.get("input_tokens", 0) - cached)
         cached_price = self.input if self.cached_input is None else self.cached_input
@@ -59,7 +59,7 @@ _RELEASE = re.compile(r"-(\d{3,}|latest|preview)\b")
 
 
 def checked_prices(prices: Prices | None) -> Prices | None:
-    """The prices, as a dict. Raises InvalidInput for anything but a mapping to ``Price``."""
+    """Returns the prices, as a dict. Raises InvalidInput for anything but a mapping to ``Price``."""
     if prices is None:
         return None
     named = isinstance(prices, Mapping) and all(isinstance(each, Price) for each in prices.values())  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -71,7 +71,7 @@ def checked_prices(prices: Prices | None) -> Prices | None:
 
 
 def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
-    """What was spent, or None where a model that spent something has no price."""
+    """Returns what was spent, or None where a model that spent something has no price."""
     if prices is None:
         return None
     total = 0.0

@@ -32,7 +32,7 @@ class Probe(NamedTuple):
     ballot: Ballot | None = None
 
     def without_answer(self) -> "Probe":
-        """The same, but for the answers' memory."""
+        """Returns the same, but for the answers' memory."""
         silent = self.reply._replace(answer=None)
         ballot = None if self.ballot is None else self.ballot._replace(replies=(), telling=silent)
         return self._replace(reply=silent, ballot=ballot)
@@ -66,10 +66,10 @@ class Prober:
         return Probe(arrangement, reply, judgement)
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
-        """What a predicate judges of an answer."""
+        """Returns what a predicate judges of an answer."""
         question = self.sampler.replayer.question
         return Case(question, self.baseline, answer, arrangement.sources, self.sources)
 
     def answers_itself(self, arrangement: Arrangement) -> bool:
-        """True iff the application is not asked about it."""
+        """Returns True iff the application is not asked about it."""
         return self.without_sources is not None and not arrangement.sources

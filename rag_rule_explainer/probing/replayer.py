@@ -101,7 +101,7 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """What the application answers, whatever is remembered; tried again where that may help.
+        """Returns what the application answers, whatever is remembered; tried again where that may help.
 
         ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
         wait for one long after the limits are reached. ``kind``: why it is asked. Raises LimitReached,
@@ -131,7 +131,7 @@ class Replayer:
         return Reply(answer, time.perf_counter() - started, traced=trace)
 
     async def _given(self, arrangement: Arrangement, trace: TracedReplay | None) -> Any:
-        """What the application returns in time; the slot is given back in any case."""
+        """Returns what the application returns in time; the slot is given back in any case."""
         deadlines, slot = self._deadlines, begun(self._around, self.limiter)
         ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
         task = asyncio.current_task() if deadlines is not None else None
@@ -214,12 +214,12 @@ def _cause(reply: Reply) -> BaseException | None:
 
 @lru_cache(maxsize=256)
 def _plain(text: str) -> Answer:
-    """A string as an answer: short ones repeat, and one object will do for all."""
+    """Returns a string as an answer: short ones repeat, and one object will do for all."""
     return Answer(text)
 
 
 def _is_the_applications(error: BaseException) -> bool:
-    """True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
+    """Returns True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
     if isinstance(error, asyncio.CancelledError):
         return not _is_cancelled_from_outside()
     if isinstance(error, KeyboardInterrupt):
@@ -229,7 +229,7 @@ def _is_the_applications(error: BaseException) -> bool:
 
 
 def _is_cancelled_from_outside() -> bool:
-    """False where the application let a cancellation of its own escape."""
+    """Returns False where the application let a cancellation of its own escape."""
     # Python 3.10 cannot tell; there it counts as one from outside, and the search stops.
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is None or cancelling() > 0

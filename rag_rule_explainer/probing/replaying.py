@@ -27,7 +27,8 @@ class Replay(Protocol):
     def __call__(
         self, question: str, sources: Sequence[Source], /
     ) -> Answer | str | Awaitable[Answer | str]:
-        """The answer; whatever it raises makes the probe UNKNOWN, with the error as its reason."""
+        """Returns the answer; whatever it raises makes the probe UNKNOWN, with the error as its
+        reason."""
         ...
 
 
@@ -73,34 +74,35 @@ class ReplayFidelity(Protocol):
 
     @property
     def unchecked(self) -> str:
-        """Why nobody knows; empty where a replay on all sources was compared with the baseline."""
+        """Returns why nobody knows; empty where a replay on all sources was compared with the
+        baseline."""
         ...
 
     @property
     def is_comparable(self) -> bool:
-        """True iff replays can be compared with each other, be there a doubt or not."""
+        """Returns True iff replays can be compared with each other, be there a doubt or not."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A text from which an equal course of requests can be told from another one; empty where the
-        baseline's requests are not known."""
+        """Returns a text from which an equal course of requests can be told from another one; empty where
+        the baseline's requests are not known."""
         ...
 
     @property
     def departs(self) -> bool:
-        """True iff a replay went a way that the baseline did not go, which an earlier one may have
-        caused."""
+        """Returns True iff a replay went a way that the baseline did not go, which an earlier one may
+        have caused."""
         ...
 
     def has_changed(self) -> bool:
-        """True iff the application holds something else than before the first replay, which its code
-        reads: its answer on all sources may not be the same any more."""
+        """Returns True iff the application holds something else than before the first replay, which its
+        code reads: its answer on all sources may not be the same any more."""
         ...
 
     def can_rewind(self) -> bool:
-        """True iff the application holds something else than before the baseline that may bear on a run,
-        and that can be put back."""
+        """Returns True iff the application holds something else than before the baseline that may bear on
+        a run, and that can be put back."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -114,13 +116,14 @@ class ReplayFidelity(Protocol):
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """True iff a replay on the sources of these ids would be compared with an earlier one on them."""
+        """Returns True iff a replay on the sources of these ids would be compared with an earlier one on
+        them."""
         ...
 
     @property
     def beginning(self) -> str:
-        """A digest of what models were sent before any of them replied, which an equal application sends
-        again; empty where the baseline's requests are not known."""
+        """Returns a digest of what models were sent before any of them replied, which an equal
+        application sends again; empty where the baseline's requests are not known."""
         ...
 
     def recognise(self, fingerprint: str) -> str:
@@ -176,5 +179,6 @@ class Baseline:
     trace: TracedExplanation | None = None
 
     def doubt(self) -> str:
-        """Why verdicts on replays cannot be relied on; empty where they can, or where nobody can tell."""
+        """Returns why verdicts on replays cannot be relied on; empty where they can, or where nobody can
+        tell."""
         return "" if self.fidelity is None else self.fidelity.unchecked

@@ -23,7 +23,7 @@ class Reply(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The error in one line; empty where there is an answer."""
+        """Returns the error in one line; empty where there is an answer."""
         if isinstance(self.cause, UnusableReply):
             return self.cause.reason
         return "" if self.cause is None else described(self.cause)

@@ -32,7 +32,7 @@ class Retries:
 
     @classmethod
     def of(cls, given: "Retries | int") -> "Retries":
-        """A number of retries as one with the usual pauses."""
+        """Returns a number of retries as one with the usual pauses."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:

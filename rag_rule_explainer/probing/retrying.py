@@ -17,7 +17,7 @@ Cause = Callable[[Tried], BaseException | None]
 
 
 def may_help(retries: Retries, error: BaseException) -> bool:
-    """True iff the failure may pass within what one is ready to wait."""
+    """Returns True iff the failure may pass within what one is ready to wait."""
     return retries.most > 0 and is_transient(error) and (retry_after(error) or 0) <= retries.patience
 
 
@@ -28,7 +28,7 @@ async def again(
     cause: Cause[Tried],
     pause: Callable[[float], Awaitable[None]],
 ) -> Tried:
-    """What the tries come to: the first that is no failure that may pass, else the last one.
+    """Returns what the tries come to: the first that is no failure that may pass, else the last one.
 
     ``first``: what the first try came to. ``pause``: waits so many seconds, or raises.
     """

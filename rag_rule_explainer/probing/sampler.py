@@ -26,11 +26,11 @@ class Sampler:
     _again: Memo[Reply] = field(default_factory=Memo[Reply])
 
     async def first(self, arrangement: Arrangement) -> Reply:
-        """The reply that is probed. Raises LimitReached, and errors of this package only."""
+        """Returns the reply that is probed. Raises LimitReached, and errors of this package only."""
         return self.replayer.counting(await self.cache.reply(arrangement, self._run))
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
-        """The reply of that number, from 0 on. Raises what ``first`` raises."""
+        """Returns the reply of that number, from 0 on. Raises what ``first`` raises."""
         if number == 0:
             return await self.first(arrangement)
         return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))
@@ -58,8 +58,8 @@ class Sampler:
         return [replies[number] for number in range(first, first + count)]
 
     async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
-        """The answer that most of ``most`` samples give, worded as in the first of these; None without
-        any. Draws no more samples once the others could not catch up."""
+        """Returns the answer that most of ``most`` samples give, worded as in the first of these; None
+        without any. Draws no more samples once the others could not catch up."""
         replies: list[Reply] = []
         while True:
             answers = [reply.answer for reply in replies if reply.answer is not None]

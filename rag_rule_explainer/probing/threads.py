@@ -36,7 +36,7 @@ class Threads:
         self._guard = threading.Lock()
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """What the function returns, called in a copy of this context.
+        """Returns what the function returns, called in a copy of this context.
 
         Whoever is cancelled meanwhile leaves at once; the function is left to itself.
         """
@@ -87,7 +87,7 @@ class Threads:
 
 
 def shared() -> Threads:
-    """Those of this process; a forked child has the parent's memory but not its threads."""
+    """Returns those of this process; a forked child has the parent's memory but not its threads."""
     process = os.getpid()
     if process not in _of_process:
         _of_process.clear()

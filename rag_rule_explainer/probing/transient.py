@@ -49,7 +49,7 @@ _MOST_CAUSES, _DEEPEST = 16, 4
 
 
 def is_transient(error: BaseException) -> bool:
-    """True iff the failure may be gone if the same is asked again.
+    """Returns True iff the failure may be gone if the same is asked again.
 
     A status decides where there is one: 408, 409, 425, 429 and those from 500 on pass, others do not.
     Of several errors in a group each must pass.
@@ -91,7 +91,7 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, what caused it, and what is grouped in it; each once."""
+    """Yields the error, what caused it, and what is grouped in it; each once."""
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < _MOST_CAUSES:
@@ -114,7 +114,7 @@ def _grouped(error: BaseException) -> list[BaseException]:
 
 
 def _is_refused(cause: BaseException | None) -> bool:
-    """True iff anything in it says that asking again is of no use."""
+    """Returns True iff anything in it says that asking again is of no use."""
     told = [] if cause is None else [(each, _status(each)) for each in _causes(cause)]
     return not all(_may_pass(each, status) for each, status in told if status is not None)
 
@@ -137,7 +137,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:
-    """What botocore tells of a response, which is a dict there; nothing for any other."""
+    """Returns what botocore tells of a response, which is a dict there; nothing for any other."""
     told: Any = (
         cast("Mapping[str, Any]", response).get("ResponseMetadata") if _is_mapping(response) else {}
     )

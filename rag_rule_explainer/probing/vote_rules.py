@@ -20,11 +20,12 @@ class Count(Protocol):
         ...
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """The verdict, or None where more samples can still change it."""
+        """Returns the verdict, or None where more samples can still change it."""
         ...
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """How many more samples it takes at the least: these may be drawn together, none in vain."""
+        """Returns how many more samples it takes at the least: these may be drawn together, none in
+        vain."""
         ...
 
 
@@ -39,7 +40,7 @@ class Majority:
     most: int
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """The verdict, the same as all ``most`` samples would give; None while it is open."""
+        """Returns the verdict, the same as all ``most`` samples would give; None while it is open."""
         enough = (self.most + 1) // 2
         if holds >= enough:
             return Verdict.HOLDS
@@ -77,7 +78,7 @@ class Sequential:
     margin: float
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """The verdict, or None while neither hypothesis is likely enough."""
+        """Returns the verdict, or None while neither hypothesis is likely enough."""
         if holds - breaks >= self._to_hold:
             return Verdict.HOLDS
         if breaks - holds >= self._to_break:

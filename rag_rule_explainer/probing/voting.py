@@ -34,7 +34,7 @@ class Voting:
         self._foregone: dict[Predicate, Verdict] = {}
 
     def outcome(self, arrangement: Arrangement, base: Predicate) -> Verdict | None:
-        """What a vote of this base predicate has come to; None where there was none."""
+        """Returns what a vote of this base predicate has come to; None where there was none."""
         if self._prober.answers_itself(arrangement):
             return self._foregone.get(base)
         ballot = self._ballots.known.get(_name(arrangement, base))
@@ -85,7 +85,7 @@ class Voting:
     async def _judged(
         self, replies: Sequence[Reply], arrangement: Arrangement, judging: Judging
     ) -> list[Judgement]:
-        """What the base predicate says of each."""
+        """Returns what the base predicate says of each."""
         cases = [
             self._prober.case(arrangement, each.answer) for each in replies if each.answer is not None
         ]

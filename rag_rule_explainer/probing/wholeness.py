@@ -106,7 +106,7 @@ class Said:
 
     @property
     def is_call(self) -> bool:
-        """Whether it is a step on the way, not an answer."""
+        """Returns whether it is a step on the way, not an answer."""
         return self.calls or ending_of(self.reason) is Ending.CALLS
 
 

@@ -46,5 +46,5 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(seconds: float) -> str:
-    """The same with one decimal below ten seconds: ``0.4 s``."""
+    """Returns the same with one decimal below ten seconds: ``0.4 s``."""
     return f"{seconds:.1f} s" if seconds < 9.95 else duration(seconds)

@@ -130,7 +130,7 @@ class ProgressBar:
 
 
 def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
-    """The form of this name; for "auto", the one that fits."""
+    """Returns the form of this name; for "auto", the one that fits."""
     # Rich and IPython are loaded by those who see something of them.
     from .animated import Animated
     from .notebook import in_notebook
@@ -148,18 +148,20 @@ def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
 
 
 def is_terminal(file: TextIO) -> bool:
-    """Whether it is one that can be redrawn. Asked directly: FORCE_COLOR convinces Rich of any file."""
+    """Returns whether it is one that can be redrawn. Asked directly: FORCE_COLOR convinces Rich of any
+    file."""
     return file.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @cache
 def shared_bar() -> ProgressBar:
-    """The bar of all who ask for ``progress=True``: two bars on one terminal would garble each other."""
+    """Returns the bar of all who ask for ``progress=True``: two bars on one terminal would garble each
+    other."""
     return ProgressBar()
 
 
 def as_progress(progress: Progress | bool | None) -> Progress | None:
-    """A bar for True, nothing for False. Raises InvalidInput for what cannot be told."""
+    """Returns a bar for True, nothing for False. Raises InvalidInput for what cannot be told."""
     if isinstance(progress, bool):
         return shared_bar() if progress else None
     if progress is not None and not callable(progress):

@@ -23,7 +23,7 @@ _STYLES = {Tone.NOTABLE: f"{_BADGE}#7a5200", Tone.BAD: f"{_BADGE}#b3261e"}
 
 
 def in_notebook() -> bool:
-    """Whether this is a Jupyter kernel, in whatever front end. Loads nothing."""
+    """Returns whether this is a Jupyter kernel, in whatever front end. Loads nothing."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None
@@ -69,7 +69,7 @@ class NotebookCanvas:
 
 
 def as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
-    """The newest of the rows, as one element."""
+    """Returns the newest of the rows, as one element."""
     hidden = len(rows) - _MOST_ROWS
     shown = [_note(f"{hidden} earlier")] if hidden > 0 else []
     shown += [_row(row) for row in rows[-_MOST_ROWS:]]

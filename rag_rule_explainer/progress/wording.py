@@ -37,7 +37,7 @@ class Row:
 
     @property
     def share(self) -> float:
-        """How much of what is known to be needed is done, from 0 to 1."""
+        """Returns how much of what is known to be needed is done, from 0 to 1."""
         return min(self.report.probes / max(self.report.needed, 1), 1.0)
 
     def headline(self, *, short: bool = False) -> str:
@@ -52,7 +52,7 @@ class Row:
         return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
 
     def parts(self) -> tuple[WordedPart, ...]:
-        """What else there is to say, the most wanted first; what is nothing is left out."""
+        """Returns what else there is to say, the most wanted first; what is nothing is left out."""
         report = self.report
         said = (
             _time(report),
@@ -66,7 +66,7 @@ class Row:
         return tuple(part for part in said if part is not None)
 
     def line(self) -> str:
-        """All of it on one line."""
+        """Returns all of it on one line."""
         return " · ".join((self.headline(), *(part.text for part in self.parts())))
 
 

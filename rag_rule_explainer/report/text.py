@@ -24,12 +24,12 @@ _STYLES: Mapping[ReportTone, str] = {
 
 
 def as_text(explanation: Explanation) -> str:
-    """The report as plain text, ending in a newline."""
+    """Returns the report as plain text, ending in a newline."""
     return "".join(f"{line.plain}\n" for line in lines(explanation))
 
 
 def lines(explanation: Explanation) -> Iterator[Text]:
-    """The report line by line, styled."""
+    """Yields the report line by line, styled."""
     for section in sections(explanation):
         if not section.heading:
             yield from map(_labelled, section.entries)
@@ -53,7 +53,8 @@ def _labelled(entry: ReportEntry) -> Text:
 
 
 def _row(entry: ReportEntry, section: Section, width: int) -> Text:
-    """Its cells below those of the others: the id first, and a kind of rule between it and figures."""
+    """Returns its cells below those of the others: the id first, and a kind of rule between it and
+    figures."""
     row = Text("  - " if section.listed else "  ")
     for place, cell in enumerate(entry.cells):
         is_last = place == len(entry.cells) - 1

@@ -54,7 +54,7 @@ _SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model 
 
 
 def sections(explanation: Explanation) -> Iterator[Section]:
-    """The report, section by section; one of which there is nothing to say is not among them."""
+    """Yields the report, section by section; one of which there is nothing to say is not among them."""
     yield _opening(explanation)
     yield _sources(explanation)
     yield from _listed(
@@ -113,7 +113,7 @@ def _gist(source: SourceRecord) -> str:
 
 
 def _votes(explanation: Explanation) -> _Votes:
-    """What was counted where samples were put to the vote, in words."""
+    """Returns what was counted where samples were put to the vote, in words."""
     return {
         (kind, frozenset(probe.kept)): f"votes: {votes.holds} for it, {votes.breaks} against"
         for probe in explanation.probes
@@ -122,7 +122,8 @@ def _votes(explanation: Explanation) -> _Votes:
 
 
 def _own(explanation: Explanation, rule: Finding) -> frozenset[str]:
-    """What is kept on a rule's own subset: of those that it speaks about, the one that says least."""
+    """Returns what is kept on a rule's own subset: of those that it speaks about, the one that says
+    least."""
     named = set(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return frozenset(source.id for source in explanation.sources if source.id not in named)

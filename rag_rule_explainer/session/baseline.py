@@ -40,7 +40,7 @@ class BaselineSetup:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
-        """The baseline, whose answer the full set has from now on. Raises BaselineFailed."""
+        """Returns the baseline, whose answer the full set has from now on. Raises BaselineFailed."""
         established = await self._asked() if given is None else await self._noted(given)
         current = established.baseline.current
         if current is not None:
@@ -50,8 +50,8 @@ class BaselineSetup:
         return established
 
     async def modal(self, baseline: Baseline, most: int) -> Baseline:
-        """The same, about the answer that most of ``most`` samples on all sources give. A logged one
-        stays.
+        """Returns the same, about the answer that most of ``most`` samples on all sources give. A logged
+        one stays.
 
         Raises LimitReached.
         """
@@ -102,7 +102,7 @@ class BaselineSetup:
         return Established(Baseline(reply.answer, reply.answer, replays=replays), traced=reply.traced)
 
     async def _noted(self, given: Baseline) -> Established:
-        """What the caller hands over; where the store has an answer to the same, that one.
+        """Returns what the caller hands over; where the store has an answer to the same, that one.
 
         Rules that were found about an answer are only resumed about that answer.
         """

@@ -71,12 +71,12 @@ class BaselineChecks:
 
     @property
     def baseline(self) -> Baseline:
-        """What is checked."""
+        """Returns what is checked."""
         return self.established.baseline
 
     @property
     def question(self) -> str:
-        """What it answers."""
+        """Returns what it answers."""
         return self.prober.sampler.replayer.question
 
     @property
@@ -112,8 +112,8 @@ class BaselineChecks:
             self.warnings.insert(0, warning)
 
     def _strangers(self, predicates: Iterable[Predicate]) -> Iterator[str]:
-        """What is said of sources that conditions name, and that there are not: such a condition is met
-        by no answer, or by all of them, which looks like a rule."""
+        """Yields what is said of sources that conditions name, and that there are not: such a condition
+        is met by no answer, or by all of them, which looks like a rule."""
         ids = self.sources.ids
         named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
         for name in named:

@@ -70,7 +70,7 @@ class ExplanationBuilder:
         self._probes = dict(islice(dict(kept).items(), MOST_PROBES))
 
     def explanation(self) -> Explanation:
-        """All of it."""
+        """Returns all of it."""
         baseline, settings = self.baseline, self.settings
         method = self.plan.method
         reports = tuple(
@@ -145,7 +145,7 @@ class ExplanationBuilder:
         }
 
     def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
-        """Why there may be more rules though the search has ended; empty where there are none."""
+        """Returns why there may be more rules though the search has ended; empty where there are none."""
         if any(tracked.doubt() for tracked in self.tracked_searches):
             return DOUBTED
         units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
@@ -162,7 +162,7 @@ class ExplanationBuilder:
         return next((reason for reason in stopped if reason), unsettled)
 
     def _one_condition(self) -> bool:
-        """True iff both kinds are mined for one and the same condition."""
+        """Returns True iff both kinds are mined for one and the same condition."""
         predicates = {tracked.judging.predicate for tracked in self.tracked_searches}
         return len(self.tracked_searches) > 1 and len(predicates) == 1
 
@@ -189,7 +189,7 @@ class ExplanationBuilder:
         return cost_of(spent, self.budget.prices)
 
     def _remarks(self) -> Iterator[str]:
-        """What is to be said of answers, each once, with the number of probes it is said of."""
+        """Yields what is to be said of answers, each once, with the number of probes it is said of."""
         answers = (probe.reply.answer for probe in self._probes.values())
         notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
@@ -202,7 +202,8 @@ class ExplanationBuilder:
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
     def _why_no_rules(self, reports: tuple[SearchReport, ...]) -> Iterator[str]:
-        """What stands against any rule of a kind: the condition fails where it holds most easily."""
+        """Yields what stands against any rule of a kind: the condition fails where it holds most
+        easily."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
             search = report.tracked.search
             easiest = search.kind.subset(search.lattice, Antecedent(search.lattice.full))
@@ -213,7 +214,7 @@ class ExplanationBuilder:
                 yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
 
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
-        """What to do where rules can say little."""
+        """Yields what to do where rules can say little."""
         if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
             yield CONSTANT_CONDITION
         elif len(self.sources) == 1:

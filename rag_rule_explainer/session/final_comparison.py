@@ -78,7 +78,7 @@ class FinalComparison:
         return True
 
     def _again(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
-        """The subsets to ask about again: also all sources where a run went another way than the
+        """Returns the subsets to ask about again: also all sources where a run went another way than the
         baseline; and where the application holds something else than before, those that were asked about
         first, when it held the least, and those of the rules themselves."""
         full = self.sources.full
@@ -98,7 +98,7 @@ class FinalComparison:
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
     def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Subset]:
-        """The subsets to ask about with what the application held before the baseline, if it holds
+        """Yields the subsets to ask about with what the application held before the baseline, if it holds
         something else by now: the smallest and the largest ones without each source, and the rules'."""
         if not fidelity.can_rewind():
             return
@@ -119,8 +119,8 @@ class FinalComparison:
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
     def _deciding(self, fidelity: ReplayFidelity) -> Subset:
-        """The largest subset on which a condition came out otherwise than on all sources: rules of both
-        kinds hang on it. Else the smallest one that was asked about."""
+        """Returns the largest subset on which a condition came out otherwise than on all sources: rules
+        of both kinds hang on it. Else the smallest one that was asked about."""
         full = self.sources.full
         seen, other = list[Subset](), list[Subset]()
         for search in (tracked.search for tracked in self.tracked_searches):
@@ -142,7 +142,7 @@ class FinalComparison:
 
 
 def _lacking_each(masks: Iterable[Subset], full: Subset) -> list[Subset]:
-    """The first of these, and those after it that lack a source which none before them lacks."""
+    """Returns the first of these, and those after it that lack a source which none before them lacks."""
     chosen, lacked = list[Subset](), 0
     for mask in masks:
         lacks = full & ~mask

@@ -57,7 +57,7 @@ class Exactly(Method):
     guesses = True
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Mono(kind, settings.minimal)
 
 
@@ -68,7 +68,7 @@ class Exhaustively(Method):
     name = "exhaustive"
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Exhaustive(kind, settings.minimal)
 
 
@@ -80,7 +80,7 @@ class WithConfidence(Method):
     name = "confidence"
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Confidence(kind, self.share, settings.minimal)
 
 
@@ -94,7 +94,7 @@ class BySamples(Method):
     sees_everything = False
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
 
 
@@ -109,7 +109,7 @@ class ByGroups(Method):
     finds_all = False
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Grouped(kind, self.partitions, seed=settings.seed, kinds=len(settings.kinds))
 
 
@@ -125,7 +125,7 @@ class ByBatches(Method):
     finds_all = False
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Partitioned(kind, self.batches, self.partition.held(kind), settings.minimal)
 
     def subsets(self, sources: int) -> int:
@@ -146,7 +146,7 @@ class OneRule(Method):
     name = "verify"
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
-        """The miner of one kind of rule."""
+        """Returns the miner of one kind of rule."""
         return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
 
     def subsets(self, sources: int) -> int:
@@ -176,7 +176,7 @@ class MiningPlan:
 
     @property
     def name(self) -> str:
-        """The method's name, as it stands in an explanation."""
+        """Returns the method's name, as it stands in an explanation."""
         return self.method.name
 
     def search(
@@ -186,7 +186,8 @@ class MiningPlan:
         settings: Settings,
         known: Mapping[Subset, Verdict] | None = None,
     ) -> RuleSearch:
-        """A search for the rules of one kind; ``known``: verdicts that are not asked for again."""
+        """Returns a search for the rules of one kind; ``known``: verdicts that are not asked for
+        again."""
         # Who asks for everything at once has nothing left to guess.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
@@ -198,5 +199,5 @@ class MiningPlan:
         return self.everything(sources) if cap is None else min(self.everything(sources), cap)
 
     def everything(self, sources: int) -> int:
-        """What that is without a cap."""
+        """Returns what that is without a cap."""
         return self.method.subsets(sources) * self.samples + 2

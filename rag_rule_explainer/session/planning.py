@@ -30,7 +30,7 @@ MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
 
 
 def choose(settings: Settings, among: SourceSet) -> MiningPlan:
-    """The miner for these sources.
+    """Returns the miner for these sources.
 
     Raises TooManySources where the one asked for cannot finish, or no explanation could be read back;
     InvalidInput for a key of their metadata that no source has.
@@ -54,7 +54,7 @@ def choose(settings: Settings, among: SourceSet) -> MiningPlan:
 
 
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> MiningPlan:
-    """How one rule over these sources is tried: on all its subsets, or on random ones.
+    """Returns how one rule over these sources is tried: on all its subsets, or on random ones.
 
     Raises TooManySources where all were asked for and are too many, or no explanation could be read back,
     InvalidInput for a minimum confidence.

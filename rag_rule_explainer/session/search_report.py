@@ -57,17 +57,18 @@ class SearchReport:
 
     @property
     def kind(self) -> RuleKind:
-        """The kind of rule that was searched for."""
+        """Returns the kind of rule that was searched for."""
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
-        """The search's claims with their evidence, smallest first."""
+        """Returns the search's claims with their evidence, smallest first."""
         claims = self.search.claims
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> frozenset[Antecedent]:
-        """The antecedents that are known to make rules: what is unverified may turn out to be none."""
+        """Returns the antecedents that are known to make rules: what is unverified may turn out to be
+        none."""
         return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
 
     def finding(self, claim: Claim, rules: Set[Antecedent]) -> Finding:
@@ -94,7 +95,8 @@ class SearchReport:
 
     @property
     def judged_together(self) -> bool:
-        """True where a verdict of this search was made by a judge who saw several answers at once."""
+        """Returns True where a verdict of this search was made by a judge who saw several answers at
+        once."""
         return self.tracked.judging.rests_on_batches
 
     def _status(self, claim: Claim) -> ClaimStatus:
@@ -136,7 +138,8 @@ class SearchReport:
         return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def border(self) -> tuple[Antecedent, ...]:
-        """The largest antecedents seen broken, largest first: of a finished exact search, exactly B."""
+        """Returns the largest antecedents seen broken, largest first: of a finished exact search, exactly
+        B."""
         lattice = self.search.lattice
         broken = (
             self.kind.antecedent(lattice, mask)
@@ -161,7 +164,7 @@ class SearchReport:
         )
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
-        """The minimal removals from all sources, or additions to none, that flip the outcome.
+        """Returns the minimal removals from all sources, or additions to none, that flip the outcome.
 
         A search whose condition does not hold to begin with has nothing to flip.
         """
@@ -180,7 +183,7 @@ class SearchReport:
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """The indices of every unit; none where the search may have left any rule out."""
+        """Returns the indices of every unit; none where the search may have left any rule out."""
         lattice = self.search.lattice
         # The game is monotone only where rules hold on all of their subsets.
         if not (self.resolved and self.method.finds_all) or self.noise.min_confidence < 1:
@@ -199,7 +202,7 @@ class SearchReport:
         )
 
     def unresolved(self) -> tuple[Unresolved, ...]:
-        """The subsets that were needed and have no verdict, in counting order."""
+        """Returns the subsets that were needed and have no verdict, in counting order."""
         return tuple(
             Unresolved(
                 kind=self.kind,
@@ -225,7 +228,7 @@ class SearchReport:
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
     def _is_minimal(self, antecedent: Antecedent, rules: Set[Antecedent]) -> bool | None:
-        """None where some smaller antecedent is neither a rule nor seen broken."""
+        """Returns None where some smaller antecedent is neither a rule nor seen broken."""
         if self.noise.min_confidence < 1:
             # One with two sources fewer may be a rule where none with one fewer is.
             if any(other != antecedent and other & antecedent == other for other in rules):

@@ -167,7 +167,7 @@ class _Run:
         )
 
     async def established(self) -> Established:
-        """The answer to explain; under votes the one that most samples give."""
+        """Returns the answer to explain; under votes the one that most samples give."""
         session, noise = self.session, self.session.settings.noise
         await self.store.recognise_the_application()
         setup = BaselineSetup(session.sources, self.sampler, session.notes)
@@ -186,7 +186,7 @@ class _Run:
     async def searched(
         self, established: Established, teller: ProgressTeller, announcer: Announcer | None
     ) -> Searching:
-        """The searches, once they and all that follows them have ended."""
+        """Returns the searches, once they and all that follows them have ended."""
         session, settings = self.session, self.session.settings
         baseline, answer_to_none = established.baseline, settings.answer_without_sources
         prober = Prober(self.sampler, baseline.answer, session.sources.sources, answer_to_none)
@@ -260,7 +260,7 @@ class _Run:
 
 
 def _late_warnings(baseline: Baseline) -> tuple[str, ...]:
-    """What is known about the replays as a whole, now that all are made."""
+    """Returns what is known about the replays as a whole, now that all are made."""
     late = () if baseline.late_warnings is None else baseline.late_warnings()
     doubt = baseline.doubt()
     return (doubt, *late) if doubt else tuple(late)

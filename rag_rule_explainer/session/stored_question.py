@@ -46,7 +46,7 @@ class StoredQuestion:
 
     @property
     def answers(self) -> "QuestionAnswers | None":
-        """The answers to the question."""
+        """Returns the answers to the question."""
         return None if self.opened is None else self.opened.answers(self.name)
 
     @property
@@ -87,7 +87,7 @@ class StoredQuestion:
             await self.opened.put_judgement(_DOUBTS, self._key, Judgement(Verdict.HOLDS, doubt))
 
     def lost(self) -> str:
-        """Why what was stored will not be found again; empty where it will."""
+        """Returns why what was stored will not be found again; empty where it will."""
         if self.opened is not None:
             try:
                 self.opened.check_there()
@@ -97,7 +97,7 @@ class StoredQuestion:
 
 
 def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
-    """The store under a namespace of the application's own, where none was given, which is noted.
+    """Returns the store under a namespace of the application's own, where none was given, which is noted.
 
     Raises InvalidInput where nobody knows what the application sends its models: another one might be
     taken for it.

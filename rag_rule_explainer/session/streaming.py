@@ -23,7 +23,8 @@ class _Watched:
         self._is_interrupted = False
 
     async def next(self) -> News:
-        """The next update; after the last one the explanation, or what ended the session is raised."""
+        """Returns the next update; after the last one the explanation, or what ended the session is
+        raised."""
         announcer, running = self._announcer, self._running
         if running is None:
             self._running = running = asyncio.create_task(self._session.explanation(announcer))

@@ -47,7 +47,7 @@ class TrackedSearch:
         (self._holding if holds else self._telling)[mask] = probe
 
     def get(self, mask: Subset) -> Probe | None:
-        """The probe of a mask, where it was made and kept."""
+        """Returns the probe of a mask, where it was made and kept."""
         return self._telling.get(mask) or self._holding.get(mask)
 
     def overrule(self, mask: Subset, probe: Probe) -> None:
@@ -57,11 +57,11 @@ class TrackedSearch:
             self.keep(mask, probe._replace(judgement=judgement))
 
     def voted(self, mask: Subset) -> Verdict | None:
-        """What a vote on the base predicate has come to; None where there was none."""
+        """Returns what a vote on the base predicate has come to; None where there was none."""
         return self.voting.outcome(Arrangement.of(self.sources, mask), self.judging.base)
 
     def standing(self) -> dict[Subset, Verdict] | None:
-        """The verdicts as the votes have it; None where these confirmed them all."""
+        """Returns the verdicts as the votes have it; None where these confirmed them all."""
         verdicts = self.search.verdicts
         voted = {
             mask: ~verdict if self.judging.is_negation else verdict
@@ -83,12 +83,12 @@ class TrackedSearch:
         return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
 
     def hanging(self) -> list[Subset]:
-        """The subsets on which the rules of the search hang."""
+        """Returns the subsets on which the rules of the search hang."""
         search = self.search
         hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
         return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]
 
     @property
     def probes(self) -> dict[Subset, Probe]:
-        """Those that are kept; first those that say the most."""
+        """Returns those that are kept; first those that say the most."""
         return {**self._telling, **self._holding}

@@ -60,7 +60,7 @@ class Announcer:
         self._due = dict[RuleSearch, int]()
 
     def take(self) -> Update | None:
-        """The next of what is to be told, if anything is."""
+        """Returns the next of what is to be told, if anything is."""
         return self._updates.popleft() if self._updates else None
 
     async def wait(self) -> None:

@@ -33,13 +33,15 @@ class VoteConfirmation:
         return self.settings.noise
 
     def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Subset]]:
-        """The subsets to put to the vote now: the own ones of rules, then random ones above them."""
+        """Returns the subsets to put to the vote now: the own ones of rules, then random ones above
+        them."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, mask) for tracked in tracked_searches for mask in self._own(tracked)]
         return own or [(tracked, mask) for tracked in tracked_searches for mask in self._above(tracked)]
 
     def renewed(self, tracked: TrackedSearch) -> TrackedSearch:
-        """The same search on the verdicts that stand now; itself where the votes confirmed them all."""
+        """Returns the same search on the verdicts that stand now; itself where the votes confirmed them
+        all."""
         known = tracked.standing()
         if known is None:
             return tracked

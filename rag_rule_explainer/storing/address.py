@@ -35,7 +35,8 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> "Address":
-        """The address that a url, or the bare path of a SQLite file, means. Raises InvalidInput."""
+        """Returns the address that a url, or the bare path of a SQLite file, means. Raises
+        InvalidInput."""
         if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
         scheme, separator, rest = url.partition("://")
@@ -50,12 +51,12 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """The same for all spellings of one SQLite file."""
+        """Returns the same for all spellings of one SQLite file."""
         return os.path.realpath(self.target) if self.dialect == "sqlite" else self.target
 
 
 def hidden(url: str) -> str:
-    """The url without what could be a password.
+    """Returns the url without what could be a password.
 
     A password may itself hold ``@``, ``/`` and ``?``, so all up to the last ``@`` is taken for one.
     """

@@ -24,14 +24,14 @@ class QuestionAnswers:
 
     @property
     def commits(self) -> int:
-        """How many transactions the store has committed in this process."""
+        """Returns how many transactions the store has committed in this process."""
         return self._writer.commits
 
     async def take(
         self, key: Hashable, ids: tuple[str, ...], sample: int = 0
     ) -> "StoredAnswer | AnswerClaim":
-        """The stored answer to an arrangement, or the claim to make it, which others know of before they
-        come near.
+        """Returns the stored answer to an arrangement, or the claim to make it, which others know of
+        before they come near.
 
         ``key``: the arrangement's; ``ids``: those it shows, for people; ``sample``: which of several
         answers to it. While somebody else makes the answer, in this process or another, waits for that:
@@ -101,7 +101,7 @@ class AnswerClaim:
 
 
 async def told_of(writer: Writer, ticket: Ticket) -> Any:
-    """What the writer tells of the ticket. Raises StoreFailed."""
+    """Returns what the writer tells of the ticket. Raises StoreFailed."""
     writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every ticket is wanted
     return await ticket.future
 

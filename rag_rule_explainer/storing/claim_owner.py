@@ -12,7 +12,7 @@ _instances: set[str] = set()
 
 
 def new_owner() -> str:
-    """An owner for a store that this process opens: its host, its id, and something random."""
+    """Returns an owner for a store that this process opens: its host, its id, and something random."""
     owner = f"{_host()}|{os.getpid()}|{secrets.token_hex(8)}"
     _instances.add(owner)
     return owner
@@ -24,7 +24,8 @@ def retire(owner: str) -> None:
 
 
 def is_dead(owner: str) -> bool:
-    """True iff the owner was a process of this host that is gone; of others, their lease will tell."""
+    """Returns True iff the owner was a process of this host that is gone; of others, their lease will
+    tell."""
     host, _, rest = owner.rpartition("|")[0].rpartition("|")
     if not host or host != _host() or not rest.isdecimal() or len(rest) > 10:
         return False

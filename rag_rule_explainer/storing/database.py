@@ -67,7 +67,7 @@ class Database:
 
     @property
     def now(self) -> float:
-        """The time by the database's clock, in seconds since 1970."""
+        """Returns the time by the database's clock, in seconds since 1970."""
         return time.time() + self.ahead
 
     def presence(self) -> Presence | None:
@@ -78,7 +78,7 @@ class Database:
         return Presence(self._address.identity) if self._address.dialect == "sqlite" else None
 
     def connect(self) -> Connection:
-        """A connection, to be used by one thread. Raises what SQLAlchemy raises."""
+        """Returns a connection, to be used by one thread. Raises what SQLAlchemy raises."""
         connection = self._engine.connect()
         if self._address.dialect == "postgresql":
             asked = time.time()
@@ -126,8 +126,8 @@ class Database:
             raise failed(self.shown, error) from error
 
     def decoded(self, decode: Callable[..., Result], content: object, *key: str) -> Result:
-        """What ``decode`` makes of a column, and of the key of its row. Raises StoreFailed where it is
-        corrupted."""
+        """Returns what ``decode`` makes of a column, and of the key of its row. Raises StoreFailed where
+        it is corrupted."""
         try:
             return decode(content, *key)
         except Corrupted as error:

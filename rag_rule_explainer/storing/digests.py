@@ -13,12 +13,13 @@ class NotStorable(Exception):
 
 
 def digest(*values: Hashable) -> str:
-    """The key of some values, as hexadecimal digits. Raises NotStorable for values with other objects."""
+    """Returns the key of some values, as hexadecimal digits. Raises NotStorable for values with other
+    objects."""
     return blake2b(encoded(values), digest_size=_SIZE).hexdigest()
 
 
 def beginning(begun: str) -> str:
-    """What all keys begin with whose first values have this digest, and hardly any others."""
+    """Returns what all keys begin with whose first values have this digest, and hardly any others."""
     return begun[:_BEGINNING]
 
 
@@ -30,14 +31,15 @@ class KeyDigests:
         self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
-        """The key of one more value behind them. Raises NotStorable."""
+        """Returns the key of one more value behind them. Raises NotStorable."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
         return self._beginning + hasher.hexdigest()
 
 
 def encoded(value: object) -> bytes:
-    """The value as bytes that no other value has: every part has its type's letter and its length.
+    """Returns the value as bytes that no other value has: every part has its type's letter and its
+    length.
 
     Takes None, bool, int, float, str, bytes, and tuples and frozensets of these, by exact type: what a
     subclass adds could not be seen. Raises NotStorable for anything else.

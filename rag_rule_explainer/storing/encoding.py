@@ -40,7 +40,7 @@ def packed(text: str) -> bytes:
 
 
 def unpacked(content: object) -> str:
-    """The text that was packed. Raises Corrupted."""
+    """Returns the text that was packed. Raises Corrupted."""
     if not isinstance(content, bytes):
         raise Corrupted(f"{type(content).__name__} where bytes were expected")
     try:
@@ -55,12 +55,13 @@ def packed_ids(ids: tuple[str, ...]) -> bytes:
 
 
 def unpacked_ids(content: object) -> tuple[str, ...]:
-    """The ids that were packed. Raises Corrupted."""
+    """Returns the ids that were packed. Raises Corrupted."""
     return _ids(_parsed(content))
 
 
 def storable(answer: Answer) -> Answer:
-    """The answer as it will come back: unchanged, but for a value that only ``as_json`` can say."""
+    """Returns the answer as it will come back: unchanged, but for a value that only ``as_json`` can
+    say."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
     plain_models = answer.models is None or all(
         type(model) is str and all(map(_is_count, usage.items()))
@@ -86,8 +87,8 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 
 
 def packed_answer(answer: Answer, key: str = "") -> bytes:
-    """A storable answer as bytes, to be stored under ``key``: its fields by name, but those that say
-    nothing."""
+    """Returns a storable answer as bytes, to be stored under ``key``: its fields by name, but those that
+    say nothing."""
     # One by one: for a plain text, the encoder has a much shorter way than for a dict with it.
     said = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
@@ -110,8 +111,8 @@ def packed_answer(answer: Answer, key: str = "") -> bytes:
 
 
 def unpacked_answer(content: object, key: str = "") -> Answer:
-    """The answer that was packed. Raises Corrupted for anything that no answer is packed as, and for one
-    that was packed for another key."""
+    """Returns the answer that was packed. Raises Corrupted for anything that no answer is packed as, and
+    for one that was packed for another key."""
     said = _fields(_without_sum(content, key))
     return Answer(
         text=_text(said.pop("text", None)),
@@ -127,12 +128,13 @@ def unpacked_answer(content: object, key: str = "") -> Answer:
 
 
 def packed_judgement(judgement: Judgement, key: str = "") -> bytes:
-    """A judgement as bytes, to be stored under ``key``."""
+    """Returns a judgement as bytes, to be stored under ``key``."""
     return _with_sum(packed(_encode([judgement.verdict.value, judgement.reason])), key)
 
 
 def unpacked_judgement(content: object, key: str = "") -> Judgement:
-    """The judgement that was packed. Raises Corrupted, also for one that was packed for another key."""
+    """Returns the judgement that was packed. Raises Corrupted, also for one that was packed for another
+    key."""
     match _parsed(_without_sum(content, key)):
         case [str(verdict), str(reason)] if verdict in _VERDICTS:
             return Judgement(_VERDICTS[verdict], reason)
@@ -141,7 +143,7 @@ def unpacked_judgement(content: object, key: str = "") -> Judgement:
 
 
 def unpacked_number(value: object) -> float | None:
-    """A number of a row, or None. Raises Corrupted."""
+    """Returns a number of a row, or None. Raises Corrupted."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
@@ -154,7 +156,8 @@ def _with_sum(content: bytes, key: str) -> bytes:
 
 
 def _without_sum(content: object, key: str) -> object:
-    """The content itself. What was written before there were any has no sum, and ends as JSON does."""
+    """Returns the content itself. What was written before there were any has no sum, and ends as JSON
+    does."""
     if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
         return content
     plain = content[:-_SUM]
@@ -232,7 +235,7 @@ def _is_count(item: tuple[object, object]) -> bool:
 
 
 def _is_json(value: object) -> bool:
-    """True iff JSON gives the very same back. Runs no code of the value's."""
+    """Returns True iff JSON gives the very same back. Runs no code of the value's."""
     open_ones = [(value, 0)]
     while open_ones:
         each, depth = open_ones.pop()

@@ -40,7 +40,7 @@ _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
 
 
 def failed(shown: str, error: BaseException) -> StoreFailed:
-    """The error for people: which store, what is wrong, what to do."""
+    """Returns the error for people: which store, what is wrong, what to do."""
     if isinstance(error, StoreFailed):
         return error
     said = message(error)
@@ -49,14 +49,14 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
 
 
 def may_pass(error: Exception) -> bool:
-    """True iff somebody else was in the way, and the same is worth another try."""
+    """Returns True iff somebody else was in the way, and the same is worth another try."""
     if isinstance(error, DBAPIError):
         return _state(error.orig) in _PASSING or _is_locked(error)
     return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
 def is_broken(error: Exception) -> bool:
-    """True iff there is no connection any more, or none to be had."""
+    """Returns True iff there is no connection any more, or none to be had."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
@@ -64,7 +64,7 @@ def is_broken(error: Exception) -> bool:
 
 
 def is_reset(error: Exception) -> bool:
-    """True iff there was a connection, which broke."""
+    """Returns True iff there was a connection, which broke."""
     broke = isinstance(error, DBAPIError) and error.connection_invalidated
     return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
 
@@ -74,7 +74,7 @@ def _is_locked(error: Exception) -> bool:
 
 
 def message(error: BaseException) -> str:
-    """What the driver says, without the statement and its parameters."""
+    """Returns what the driver says, without the statement and its parameters."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, UnicodeError):
         return "it holds a text that is no UTF-8"
@@ -95,7 +95,7 @@ def _state(error: BaseException | None) -> str:
 
 
 def corrupted(shown: str, what: str) -> StoreFailed:
-    """The error for a row that this package never wrote."""
+    """Returns the error for a row that this package never wrote."""
     return StoreFailed(
         f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
         "namespace (rag-rules store prune), or give another store"
@@ -103,7 +103,7 @@ def corrupted(shown: str, what: str) -> StoreFailed:
 
 
 def gone(shown: str) -> StoreFailed:
-    """The error for a file that is not there any more, or is another one."""
+    """Returns the error for a file that is not there any more, or is another one."""
     return StoreFailed(
         f"the file of the store {shown} was deleted, moved or replaced while it was in use, so what was "
         "paid since then is not kept; put it back, or ask again, which makes a new one"

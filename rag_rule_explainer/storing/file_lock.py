@@ -47,7 +47,7 @@ class Presence:
         return False
 
     def is_asked_for(self) -> bool:
-        """True iff somebody may be waiting for this one not to be alone any more."""
+        """Returns True iff somebody may be waiting for this one not to be alone any more."""
         try:
             found = self._path.stat()
         except OSError:
@@ -63,7 +63,8 @@ class Presence:
             os.close(file)
 
     def _locked(self, kind: int) -> bool:
-        """True iff it has the lock now, on the file that is there now; and where nobody can have one."""
+        """Returns True iff it has the lock now, on the file that is there now; and where nobody can have
+        one."""
         try:
             _locks.flock(self._opened(), kind | _locks.LOCK_NB)
         except OSError as error:
@@ -76,7 +77,7 @@ class Presence:
         return self._reopen_if_gone()
 
     def _reopen_if_gone(self) -> bool:
-        """False where the file that is open is not the one that newcomers would open."""
+        """Returns False where the file that is open is not the one that newcomers would open."""
         with contextlib.suppress(OSError):
             found = self._path.stat()
             if (found.st_dev, found.st_ino) == self._inode:

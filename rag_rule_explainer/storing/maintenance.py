@@ -62,7 +62,7 @@ class Pruned:
 
 
 def info(url: str) -> StoreInfo:
-    """What the store at ``url`` holds, by namespace. Raises StoreFailed where there is none."""
+    """Returns what the store at ``url`` holds, by namespace. Raises StoreFailed where there is none."""
     database = _existing(url)
 
     def look(connection: Connection) -> StoreInfo:
@@ -107,7 +107,7 @@ def prune(
 
 
 def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Every answer and judgement as a dict that JSON can say, of one namespace or of all.
+    """Returns every answer and judgement as a dict that JSON can say, of one namespace or of all.
 
     Reads page by page, so a store of any size can be exported. Raises StoreFailed.
     """
@@ -186,7 +186,8 @@ def _deleted(
     before: float | None,
     condition: Any,
 ) -> int:
-    """How many rows were deleted; their questions or predicates go where nothing is left of them."""
+    """Returns how many rows were deleted; their questions or predicates go where nothing is left of
+    them."""
     reference = table.c[subjects.name.removeprefix("rag_rules_").removesuffix("s")]
     if namespace is not None:
         named = select(subjects.c.id).where(subjects.c.namespace == namespace)

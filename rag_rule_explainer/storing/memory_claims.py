@@ -39,7 +39,7 @@ class Grants:
         return True
 
     def granted(self, key: RowKey) -> Wish | None:
-        """What was granted under the key; where nothing was, nothing will be."""
+        """Returns what was granted under the key; where nothing was, nothing will be."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:
@@ -47,7 +47,7 @@ class Grants:
         return wish
 
     def is_new(self, question: str) -> bool:
-        """True iff it is worth opening."""
+        """Returns True iff it is worth opening."""
         return question not in self._questions
 
     def open(self, question: str, keys: Collection[RowKey]) -> None:

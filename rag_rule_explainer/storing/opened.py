@@ -39,13 +39,15 @@ class Opened:
         self._writer.database.check_there()
 
     def answers(self, question: str) -> QuestionAnswers:
-        """The answers to one question; any text that says all that they depend on but the sources."""
+        """Returns the answers to one question; any text that says all that they depend on but the
+        sources."""
         return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
     ) -> list[tuple[tuple[str, ...], Answer]]:
-        """The ids and the answer of each stored one to a question, in order of arrangements; blocks.
+        """Returns the ids and the answer of each stored one to a question, in order of arrangements;
+        blocks.
 
         ``key_of``: the key of the arrangement with these ids, as it is now; None where there is none.
         Those that were answered from other texts under these ids are left out. Raises StoreFailed.
@@ -61,7 +63,7 @@ class Opened:
         return found
 
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
-        """The judgement by the predicate of this name under a memo key, None where there is none.
+        """Returns the judgement by the predicate of this name under a memo key, None where there is none.
 
         Also None for keys that hold more than plain values, tuples and frozensets: of other objects
         nobody knows what another process would call the same. Raises StoreFailed.
@@ -92,7 +94,8 @@ class Opened:
 
 
 def opened_store(store: Store) -> Opened:
-    """The store, opened in this process unless it is open already. Raises StoreFailed, MissingExtra."""
+    """Returns the store, opened in this process unless it is open already. Raises StoreFailed,
+    MissingExtra."""
     address = Address.of(store.url)
     key = os.getpid(), address.identity
     with _opening:

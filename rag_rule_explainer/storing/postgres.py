@@ -59,12 +59,12 @@ def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """The rows of these keys that are there."""
+    """Returns the rows of these keys that are there."""
     return _run(connection, _READ % _keys(keys)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """The judgements of these memos that are there."""
+    """Returns the judgements of these memos that are there."""
     return _run(connection, _RECALL % ",".join(memos)).fetchall()
 
 
@@ -95,7 +95,8 @@ def _keys(keys: Sequence[RowKey]) -> tuple[str, str]:
 
 
 def _run(connection: Connection, statement: str) -> Any:
-    """The driver's cursor; raises what SQLAlchemy raises, but for the statement, which holds answers."""
+    """Returns the driver's cursor; raises what SQLAlchemy raises, but for the statement, which holds
+    answers."""
     driver: Any = connection.connection.dbapi_connection
     cursor = driver.cursor()
     try:

@@ -74,9 +74,9 @@ class HotStatements(Protocol):
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-        """The rows of these keys that are there."""
+        """Returns the rows of these keys that are there."""
         ...
 
     def recall(self, connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-        """The judgements of these memos that are there."""
+        """Returns the judgements of these memos that are there."""
         ...

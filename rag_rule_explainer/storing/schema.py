@@ -114,7 +114,7 @@ def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = ST
 
 
 def version_of(connection: Connection, shown: str) -> int | None:
-    """The version of the tables, None where there are none.
+    """Returns the version of the tables, None where there are none.
 
     Raises StoreFailed where it cannot be told, and for a SQLite file that holds something else.
     """

@@ -29,7 +29,7 @@ class Flight:
 
     @property
     def key(self) -> RowKey:
-        """What it is to be the answer to."""
+        """Returns what it is to be the answer to."""
         return self.first.key
 
 
@@ -51,12 +51,12 @@ class FlightBatch:
 
     @property
     def needs_database(self) -> bool:
-        """False where there is nothing to read or to write."""
+        """Returns False where there is nothing to read or to write."""
         return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
 
     @property
     def needs_more_than_puts_and_claims(self) -> bool:
-        """True where there is something else to read or to write."""
+        """Returns True where there is something else to read or to write."""
         return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
@@ -89,7 +89,7 @@ class Flights:
 
     @property
     def are_over(self) -> bool:
-        """True iff nothing is being made."""
+        """Returns True iff nothing is being made."""
         return not self._by_key and not self._grants
 
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
@@ -141,7 +141,7 @@ class Flights:
         return unwanted
 
     def openings(self, batch: FlightBatch) -> set[str]:
-        """The questions, by digest, of which it is worth knowing the keys of all rows."""
+        """Returns the questions, by digest, of which it is worth knowing the keys of all rows."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )

@@ -74,7 +74,8 @@ def at_once(
     owner: str,  # noqa: ARG001 -- of claims, which take a transaction of several statements
     now: float,
 ) -> bool:
-    """True iff there were only answers to put, not too many, and they are all there now, and committed.
+    """Returns True iff there were only answers to put, not too many, and they are all there now, and
+    committed.
 
     In one step, so that Python's lock is free until it is done.
     """
@@ -98,12 +99,12 @@ def _put_at_once(rows: int) -> str:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """The rows of these keys that are there."""
+    """Returns the rows of these keys that are there."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """The judgements of these memos that are there."""
+    """Returns the judgements of these memos that are there."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
 
 
@@ -113,5 +114,5 @@ def begin(connection: Connection) -> None:
 
 
 def driver_connection(connection: Connection) -> sqlite3.Connection:
-    """What SQLAlchemy's connection stands for."""
+    """Returns what SQLAlchemy's connection stands for."""
     return cast("sqlite3.Connection", connection.connection.dbapi_connection)

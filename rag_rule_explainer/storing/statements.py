@@ -59,7 +59,7 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
 
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
-    """The keys of rows that begin with the prefix, but no more than ``most``."""
+    """Returns the keys of rows that begin with the prefix, but no more than ``most``."""
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # which no digit reaches
     found = connection.execute(
         select(answers.c.arrangement, answers.c.sample).where(begin_so).limit(most)

@@ -56,7 +56,7 @@ class Store:
         return cls(given)
 
     def open(self) -> "Opened":
-        """The live store, one per process and database, shared by all threads and event loops.
+        """Returns the live store, one per process and database, shared by all threads and event loops.
 
         Raises StoreFailed where the database cannot be used, MissingExtra where its driver is missing.
         """
@@ -66,13 +66,14 @@ class Store:
 
     @property
     def named(self) -> str:
-        """The namespace. Raises InvalidInput where there is none, as whoever opens it has to give one."""
+        """Returns the namespace. Raises InvalidInput where there is none, as whoever opens it has to give
+        one."""
         if self.namespace is None:
             raise InvalidInput(f"the store {self!r} has no namespace; give one, such as 'support-bot-7'")
         return self.namespace
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as JSON can say them, without a password."""
+        """Returns the fields as JSON can say them, without a password."""
         return {"url": Address.of(self.url).shown, "namespace": self.namespace, "lease": self.lease}
 
     def __repr__(self) -> str:

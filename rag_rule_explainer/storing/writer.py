@@ -103,7 +103,8 @@ class Writer:
             tell((each, error) for each in late)
 
     def _next(self) -> list[WantedWork]:
-        """What is queued; waits for something, or for the time at which there may be something to do."""
+        """Returns what is queued; waits for something, or for the time at which there may be something to
+        do."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:

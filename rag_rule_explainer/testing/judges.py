@@ -29,7 +29,7 @@ class OfflineJudge:
         self._lock = threading.Lock()
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """An opinion on each candidate; tokens are words apart by white space."""
+        """Returns an opinion on each candidate; tokens are words apart by white space."""
         with self._lock:
             self.requests.append(request)
             self._running += 1
@@ -44,11 +44,11 @@ class OfflineJudge:
 
     @property
     def answers(self) -> list[str]:
-        """Every answer that it judged, in order."""
+        """Returns every answer that it judged, in order."""
         return [each.answer for request in self.requests for each in request.candidates]
 
     def verdict_on(self, matter: Matter) -> Decide:
-        """How it decides such a matter."""
+        """Returns how it decides such a matter."""
         if not self.words and matter.truth is None:
             return lambda _: "unsure"
         wanted = [f" {near_exact(words)} " for words in self.words or (matter.truth or "",)]
@@ -56,7 +56,7 @@ class OfflineJudge:
 
 
 def reply_to(content: str, decide: Decide) -> str:
-    """The reply to a request's content, as its instructions ask for it."""
+    """Returns the reply to a request's content, as its instructions ask for it."""
     candidates = cast("list[Mapping[str, Any]]", json.loads(content)["candidates"])
     told = [(each["id"], decide(each["answer"])) for each in candidates]
     opinions = [

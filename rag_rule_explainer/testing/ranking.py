@@ -10,7 +10,8 @@ from ..errors import InvalidInput, MissingExtra
 
 
 def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
-    """The places of the ``count`` texts that match best, best first; fewer where fewer share a word.
+    """Returns the places of the ``count`` texts that match best, best first; fewer where fewer share a
+    word.
 
     Raises InvalidInput for a count below 1, MissingExtra without the library.
     """

@@ -22,7 +22,7 @@ class ScriptedReplay:
         self.peak = 0
 
     def __call__(self, _question: str, sources: Sequence[Source]) -> Answer | str:
-        """The script's answer."""
+        """Returns the script's answer."""
         ids = frozenset(source.id for source in sources)
         with self._lock:
             self.calls.append(ids)

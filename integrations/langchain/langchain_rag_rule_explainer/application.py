@@ -173,7 +173,7 @@ class LangChainApplication(Application[Found]):
 
 
 def _config_of(case: Case, kept: Sequence[Source] | None) -> RunnableConfig:
-    """The config of a run, by which traces tell a replay from the baseline."""
+    """Returns the config of a run, by which traces tell a replay from the baseline."""
     # What one run puts into its config must not reach another run; the user's own run may use the real
     # one.
     own = kept is None and case.live

@@ -92,7 +92,7 @@ class ToolResult:
 
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
-    """The documents of an artifact; None where it has none."""
+    """Returns the documents of an artifact; None where it has none."""
     if is_listed(artifact):
         return artifact
     client = recognised(artifact)

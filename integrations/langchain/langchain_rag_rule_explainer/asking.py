@@ -8,7 +8,7 @@ from .ordinary import ordinary_recording
 
 
 def asked_part(retriever: object) -> GoingOn | None:
-    """A replay, a baseline, or a run with our callback handler; None for none of these."""
+    """Returns a replay, a baseline, or a run with our callback handler; None for none of these."""
     part = asked_in_run(retriever)
     if part is None and not inside_retrieval.get():
         part = ordinary_recording()

@@ -51,7 +51,7 @@ def explained(
 def explained(
     chain: Any, predicate: PredicateLike | None = None, **parameters: Any
 ) -> Runnable[Any, Any]:
-    """The chain, whose outputs carry the rules they obey as ``rag_rules``, JSON-friendly.
+    """Returns the chain, whose outputs carry the rules they obey as ``rag_rules``, JSON-friendly.
 
     An AIMessage carries them in its ``response_metadata``; a dict or a graph's state under that key, and
     on its last AIMessage; a str is a ``str`` with the attribute ``.rag_rules``; anything else comes as an
@@ -78,14 +78,14 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
 
     @override
     def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """The output of the chain, with its rules."""
+        """Returns the output of the chain, with its rules."""
         if participation() is not None:
             return attached(_inside(self.explainer.application.invoke(input, config, **kwargs)))
         return attached(self.explainer.answered(input, config, kwargs))
 
     @override
     async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         if participation() is not None:
             return attached(_inside(await self.explainer.application.ainvoke(input, config, **kwargs)))
         return attached(await self.explainer.aanswered(input, config, kwargs))
@@ -94,7 +94,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Output]:
-        """The chain's chunks, then one that adds the rules."""
+        """Yields the chain's chunks, then one that adds the rules."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         if participation() is not None:
             for piece in self.explainer.application.stream(input, config, **kwargs):
@@ -110,7 +110,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
-        """The same on the caller's loop."""
+        """Yields the same on the caller's loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         if participation() is not None:
             async for piece in self.explainer.application.astream(input, config, **kwargs):
@@ -125,34 +125,34 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     @property
     @override
     def InputType(self) -> Any:
-        """The chain's."""
+        """Returns the chain's."""
         return self.explainer.application.InputType
 
     @property
     @override
     def OutputType(self) -> Any:
-        """The chain's."""
+        """Returns the chain's."""
         return self.explainer.application.OutputType
 
     @override
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
-        """The chain's."""
+        """Returns the chain's."""
         return self.explainer.application.get_input_schema(config)
 
     @override
     def get_output_schema(self, config: RunnableConfig | None = None) -> Any:
-        """The chain's."""
+        """Returns the chain's."""
         return self.explainer.application.get_output_schema(config)
 
     @property
     @override
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """The chain's: what may be configured in it may be configured here."""
+        """Returns the chain's: what may be configured in it may be configured here."""
         return self.explainer.application.config_specs
 
     @override
     def get_graph(self, config: RunnableConfig | None = None) -> Graph:
-        """The chain's."""
+        """Returns the chain's."""
         return self.explainer.application.get_graph(config)
 
 

@@ -46,13 +46,13 @@ class Paused:
 
 
 def _latest(config: RunnableConfig) -> RunnableConfig:
-    """The end of a thread, also of a run that went on from an earlier checkpoint of it."""
+    """Returns the end of a thread, also of a run that went on from an earlier checkpoint of it."""
     place = {k: v for k, v in config.get("configurable", {}).items() if k != "checkpoint_id"}
     return {**config, "configurable": place}
 
 
 def _keeps_threads(graph: Any) -> bool:
-    """False for a graph that nobody can go on with once it has stopped, and for what is none."""
+    """Returns False for a graph that nobody can go on with once it has stopped, and for what is none."""
     return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
 
 

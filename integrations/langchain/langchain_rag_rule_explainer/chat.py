@@ -43,7 +43,8 @@ class ChatReplay:
 def chat_replay(
     model: BaseChatModel, *, allow_length: bool = False, accept_finish_reasons: tuple[str, ...] = ()
 ) -> Callable[[str, Sequence[Source]], Answer]:
-    """A replay for ``rag_rule_explainer.Explainer`` that asks the model with the package's own prompt.
+    """Returns a replay for ``rag_rule_explainer.Explainer`` that asks the model with the package's own
+    prompt.
 
     The prompt asks for the final answer alone, inferred from the sources, and "N/A" where it cannot be.
     A reply that is empty, half, refused, filtered or cut off at its length limit is none;

@@ -95,7 +95,7 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
-    """How one place in one checkpointer is recognised by every run."""
+    """Returns how one place in one checkpointer is recognised by every run."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -119,7 +119,7 @@ def _is_whole(saver: object, state: State, config: Any) -> bool:
 
 
 def real_checkpoint(saver: Any, config: Mapping[str, Any]) -> Any:
-    """What the real saver holds at a place."""
+    """Returns what the real saver holds at a place."""
     with _real():
         return saver.get_tuple(config)
 

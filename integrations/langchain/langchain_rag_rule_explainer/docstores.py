@@ -31,7 +31,7 @@ class DocstoreOverlay:
             setattr(self._real, name, value)
 
     def search(self, search: str) -> Any:
-        """A document, or that there is none, as this run sees the docstore."""
+        """Returns a document, or that there is none, as this run sees the docstore."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:

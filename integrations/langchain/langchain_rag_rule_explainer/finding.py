@@ -36,7 +36,7 @@ def documents_found(documents: Iterable[Document]) -> list[Found]:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """The source of each item of each retrieval."""
+    """Returns the source of each item of each retrieval."""
     return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
 
@@ -54,7 +54,8 @@ class Shape:
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """The items of a result. Raises InvalidInput, naming what to pass, where they cannot be read."""
+        """Returns the items of a result. Raises InvalidInput, naming what to pass, where they cannot be
+        read."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(document_of(text), given=part) for text, part in parts]
@@ -66,15 +67,16 @@ class Shape:
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """The form for a request that was never made, given that of another one."""
+        """Returns the form for a request that was never made, given that of another one."""
         return self.reading.of_another(form)
 
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
-        """The items in the form of a result: a client's response, a list, or one string for all."""
+        """Returns the items in the form of a result: a client's response, a list, or one string for
+        all."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """True iff scores would have to be made up."""
+        """Returns True iff scores would have to be made up."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any, *, whole: bool) -> Found:

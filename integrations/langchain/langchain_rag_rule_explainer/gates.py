@@ -64,7 +64,7 @@ def gate(
     item_of: ItemOf | None = None,
     **others: Any,
 ) -> Any:
-    """The same search, visible to explanations: a retriever, a store, a tool or a function.
+    """Returns the same search, visible to explanations: a retriever, a store, a tool or a function.
 
     For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
     Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
@@ -149,7 +149,7 @@ _UNSAID = ("run_manager", "callbacks", "config", "runtime")
 
 
 def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
-    """The tool with gated functions; a tool of a class of its own with gated methods."""
+    """Returns the tool with gated functions; a tool of a class of its own with gated methods."""
     if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
@@ -168,7 +168,8 @@ def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
 
 
 def _gated_store(store: Any, shape: Shape) -> Any:
-    """An object of a class of its own, whose searches are gated; everything else is the store's."""
+    """Returns an object of a class of its own, whose searches are gated; everything else is the
+    store's."""
     joined, kind = going_on(), cast("type[Any]", type(store))
 
     def delegate(name: str) -> Any:

@@ -80,13 +80,13 @@ class GraphStream:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The keywords for the graph."""
+        """Returns the keywords for the graph."""
         modes = list(dict.fromkeys((*self._modes, _VALUES)))
         return {**self.keywords, "stream_mode": modes}
 
     @property
     def nothing(self) -> Any:
-        """A chunk as they are asked for, with nothing in it."""
+        """Returns a chunk as they are asked for, with nothing in it."""
         mode = self._modes[-1]
         chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)

@@ -98,7 +98,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return tuple(run.id for run in self._runs.values() if run.ended)
 
     def explain(self, run_id: UUID | None = None, config: RunnableConfig | None = None) -> Explanation:
-        """The rules of a run's answer, by default the latest one's, blocking; see ``RuleExplainer``.
+        """Returns the rules of a run's answer, by default the latest's, blocking; see ``RuleExplainer``.
 
         ``config``: of the replays, where they need more than the run's thread or session id. Raises
         InvalidInput where no such run has ended, and what ``RuleExplainer.explain`` raises.
@@ -118,7 +118,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     async def aexplain(
         self, run_id: UUID | None = None, config: RunnableConfig | None = None
     ) -> Explanation:
-        """The same on the caller's loop, through the application's async entry."""
+        """Returns the same on the caller's loop, through the application's async entry."""
         run = self._ended(run_id)
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
@@ -163,12 +163,12 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return ended[-1]
 
     def recording_of(self, run_id: UUID | None) -> Recording[Found] | None:
-        """Where the retrievals of a run are recorded, while its root run goes on."""
+        """Returns where the retrievals of a run are recorded, while its root run goes on."""
         run = self._run_of(run_id)
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """What the application remembered before a run, while its root run goes on."""
+        """Returns what the application remembered before a run, while its root run goes on."""
         run = self._run_of(run_id)
         return None if run is None or run.ended else run.state
 

@@ -92,7 +92,7 @@ class HistoryOverlay(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
-        """What was there before, and what this run has made of it."""
+        """Returns what was there before, and what this run has made of it."""
         own = self._own()
         # What is done to the list of a property is done to nothing else.
         return list(own) if isinstance(getattr(self._kind, "messages", None), property) else own
@@ -154,7 +154,7 @@ def _merging(_name: str, method: Any) -> Any:
 
 
 def history_key(runnable: Any, asked: object) -> Hashable:
-    """How the history of one session is recognised by every run."""
+    """Returns how the history of one session is recognised by every run."""
     return "history", id(runnable.get_session_history), described(asked)
 
 

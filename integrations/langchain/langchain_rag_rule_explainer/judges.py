@@ -52,7 +52,7 @@ class ChatModelJudge:
     _asked: Runnable[Any, Any] = field(repr=False)
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """What the model said, as it said it. Raises what the model raises, and UnusableReply for
+        """Returns what the model said, as it said it. Raises what the model raises, and UnusableReply for
         a reply that is not whole."""
         watch = Watch(accepts=(ANY,))
         # Its own watch, so that what the judge spends is counted once, whoever else is watching.
@@ -79,7 +79,7 @@ class ChatModelJudge:
 
 
 def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -> ChatModelJudge:
-    """The model as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
+    """Returns the model as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
     ``name``: says which judge it is, and what it says is stored under it: change it with the judge. By
     default it is made of the model's own name, the host that is asked, the temperature, the seed and
@@ -103,7 +103,7 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
 
 
 def _unparsed(asked: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """The model without the parser behind it, as what it said is read here.
+    """Returns the model without the parser behind it, as what it said is read here.
 
     The parser wants the model in a thread of a pool, and Python waits for such threads when it ends: for
     ever where an endpoint hangs.

@@ -128,7 +128,7 @@ class KeyValueOverlay:
 
 
 def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """What the steps return, each asked of the real thing's sync entry."""
+    """Returns what the steps return, each asked of the real thing's sync entry."""
     try:
         request = next(steps)
         while True:
@@ -140,7 +140,7 @@ def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
 
 
 async def athrough(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """The same of its async entry, whose names begin with "a"."""
+    """Returns the same of its async entry, whose names begin with "a"."""
     try:
         request = next(steps)
         while True:

@@ -38,7 +38,8 @@ class BM25Retriever(BaseRetriever):
 
 
 def lexical_chain(documents: Sequence[Document], k: int) -> Runnable[str, str]:
-    """An LCEL chain from a question to the offline reader's answer from the ``k`` best documents."""
+    """Returns an LCEL chain from a question to the offline reader's answer from the ``k`` best
+    documents."""
     retriever = BM25Retriever(documents=list(documents), k=k)
     context = retriever | RunnableLambda(_context)
     question = {"context": context, "question": RunnablePassthrough[str]()}

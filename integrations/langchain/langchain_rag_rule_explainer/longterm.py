@@ -129,7 +129,7 @@ class _Operations:
                 self._before.setdefault(place, item)
 
     def _listed(self, op: Any) -> Generator[list[Any], Any, Any]:
-        """A search, or a listing of namespaces."""
+        """Yields a search, or a listing of namespaces."""
         if not self._own and not self._written:
             (found,) = yield [op]
             return found

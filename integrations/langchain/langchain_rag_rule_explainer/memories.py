@@ -55,7 +55,7 @@ def keep(state: State, memory: Any) -> None:
 
 
 def memory_key(memory: object) -> Hashable:
-    """How one memory is recognised by every run."""
+    """Returns how one memory is recognised by every run."""
     return "memory", id(memory)
 
 

@@ -14,11 +14,11 @@ class RecordsRuns(Protocol):
     """A callback handler that records what is retrieved in the runs it is told of."""
 
     def recording_of(self, run_id: Any) -> "Recording[Any] | None":
-        """The recording of the root run that this run belongs to, while it goes on."""
+        """Returns the recording of the root run that this run belongs to, while it goes on."""
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """What was remembered before that root run, while it goes on."""
+        """Returns what was remembered before that root run, while it goes on."""
         ...
 
 

@@ -51,7 +51,7 @@ def added(total: Any, chunk: Any) -> Any:
 
 
 def whole(chunks: Iterable[Any]) -> Any:
-    """All chunks as one; None where there are none."""
+    """Returns all chunks as one; None where there are none."""
     total: Any = None
     for place, chunk in enumerate(chunks):
         total = added(total, chunk) if place else chunk
@@ -64,7 +64,7 @@ class ExplainedStr(str):
     rag_rules: dict[str, Any]
 
     def __new__(cls, text: str, rag_rules: dict[str, Any]) -> "ExplainedStr":
-        """The text with its rules."""
+        """Returns the text with its rules."""
         made = super().__new__(cls, text)
         made.rag_rules = rag_rules
         return made
@@ -79,7 +79,7 @@ class ExplainedStr(str):
 
 
 def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
-    """The output with ``rag_rules``, as JSON-like data, on a copy of it; see ``rules_in``.
+    """Returns the output with ``rag_rules``, as JSON-like data, on a copy of it; see ``rules_in``.
 
     An AIMessage has it in its ``response_metadata``; a dict, or a graph's state, under the key
     ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else comes as it
@@ -99,7 +99,8 @@ def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
 
 
 def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
-    """What completes a stream, of which this is the last chunk of the output, to ``attached(done)``."""
+    """Returns what completes a stream, of which this is the last chunk of the output, to
+    ``attached(done)``."""
     rules = rules_in(done)
     if isinstance(output, AIMessageChunk):
         return AIMessageChunk(content="", id=output.id, response_metadata={KEY: rules})

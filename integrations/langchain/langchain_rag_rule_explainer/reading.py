@@ -18,8 +18,8 @@ _STRUCTURED_KEYS = ("structured_response", "parsed")
 
 
 def question_in(given: Any) -> str:
-    """A str, a message, the last of several messages, or the entry of a dict, or of a graph's state in
-    another form, that is one of these.
+    """Returns a str, a message, the last of several messages, or the entry of a dict, or of a graph's
+    state in another form, that is one of these.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
@@ -33,7 +33,8 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """A str, a message, the last of several messages, or the entry of a dict that is one of these.
+    """Returns a str, a message, the last of several messages, or the entry of a dict that is one of
+    these.
 
     Structured output (a pydantic object, alone or beside the message it was parsed from, or an agent's
     ``structured_response``) is the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
@@ -77,17 +78,18 @@ def _of_a_stopped_graph(given: Any) -> str:
 
 
 def is_graph_output(output: Any) -> bool:
-    """True for what a graph returns that is asked for ``version="v2"``: a value, beside what it asks."""
+    """Returns True for what a graph returns that is asked for ``version="v2"``: a value, beside what it
+    asks."""
     return type(output).__module__ == "langgraph.types" and hasattr(output, "interrupts")
 
 
 def texts_in(given: Any) -> Iterator[str]:
-    """Every string in an input, however deep, and the text of every message."""
+    """Returns every string in an input, however deep, and the text of every message."""
     return reading.texts_in(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
-    """The input as JSON-like data, for the record: each message as its type and content."""
+    """Returns the input as JSON-like data, for the record: each message as its type and content."""
     return reading.plain(_fields(given), _plain)
 
 
@@ -106,7 +108,7 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
 
 
 def _fields(given: Any) -> Any:
-    """A state that is a dataclass or a model of pydantic as a dict; anything else as it is."""
+    """Returns a state that is a dataclass or a model of pydantic as a dict; anything else as it is."""
     if is_dataclass(given) and not isinstance(given, type):
         return {each.name: getattr(given, each.name) for each in fields(given)}
     if isinstance(given, BaseModel) and not isinstance(given, Serializable):
@@ -115,7 +117,8 @@ def _fields(given: Any) -> Any:
 
 
 def _structured(output: Any) -> BaseModel | None:
-    """The pydantic object that the output is or has, where a model or an agent was asked for one."""
+    """Returns the pydantic object that the output is or has, where a model or an agent was asked for
+    one."""
     if isinstance(output, Mapping):
         entries = cast("Mapping[str, Any]", output)
         return next((_structured(entries[key]) for key in _STRUCTURED_KEYS if key in entries), None)

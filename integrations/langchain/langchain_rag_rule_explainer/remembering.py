@@ -15,7 +15,7 @@ from .histories import history_key
 
 
 def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) -> RunnableConfig:
-    """The config of a run, from what LangChain puts of it into the metadata of its events."""
+    """Returns the config of a run, from what LangChain puts of it into the metadata of its events."""
     names = {"thread_id", *(spec.id for spec in application.config_specs)}
     return {"configurable": {name: metadata[name] for name in sorted(names) if name in metadata}}
 

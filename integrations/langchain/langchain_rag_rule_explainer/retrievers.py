@@ -60,7 +60,7 @@ def _entry(name: str, method: Any) -> Any:
 def _call(
     retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
 ) -> tuple[GoingOn, Asked[Found]] | None:
-    """A call that takes part in something, and in what."""
+    """Returns a call that takes part in something, and in what."""
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
         return None
@@ -103,7 +103,7 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
 
 
 def named_key(name: str, query: object) -> Hashable:
-    """How a retrieval is recognised of which only the events are known."""
+    """Returns how a retrieval is recognised of which only the events are known."""
     return "named", name, str(query)
 
 

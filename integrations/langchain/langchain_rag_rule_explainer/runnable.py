@@ -194,7 +194,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """The rules of the application's answer to ``input``, blocking; see ``Explainer.explain``.
+        """Returns the rules of the answer to ``input``, blocking; see ``Explainer.explain``.
 
         ``documents``: served instead of retrieving, so that no retriever is called: documents, texts, or
         JSON objects as they were logged. ``add_documents``: returned by every retrieval as well.
@@ -227,7 +227,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """The same on the caller's loop, through the application's async entry."""
+        """Returns the same on the caller's loop, through the application's async entry."""
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
             case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
@@ -248,8 +248,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Verification:
-        """Whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of these ids
-        are retained" (or omitted); see ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of
+        these ids are retained" (or omitted); see ``Explainer.verify``.
 
         The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
         """
@@ -273,7 +273,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Verification:
-        """The same on the caller's loop, through the application's async entry."""
+        """Returns the same on the caller's loop, through the application's async entry."""
 
         async def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
             case = self._case(input, config, documents, add_documents, pinned, baseline, kwargs)
@@ -292,8 +292,8 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
         assuming: Assumptions | None = None,
         **kwargs: Any,
     ) -> Estimate:
-        """What explaining the answer to ``input`` would take at best, typically and at worst, before it
-        is paid.
+        """Returns what explaining the answer to ``input`` would take at best, typically and at worst,
+        before it is paid.
 
         Retrieves once, and stops where a model would first be shown what was retrieved; models that are
         asked before that, such as to rewrite the question, are, and the estimate says what they spent.
@@ -381,7 +381,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """The output's chunks as they come, each an ``AnswerChunk``; then all of it, explained."""
+        """Yields the output's chunks as they come, each an ``AnswerChunk``; then all of it, explained."""
         return self.transform(iter([input]), config, **kwargs)
 
     def answer_streamed(
@@ -394,7 +394,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """The same on the caller's loop."""
+        """Yields the same on the caller's loop."""
 
         async def only() -> AsyncIterator[Input]:
             yield input
@@ -450,7 +450,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     async def atransform(
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """The same on the caller's loop."""
+        """Yields the same on the caller's loop."""
         async for chunk in self._atransformed(input, config, kwargs, forgiving=False):
             yield chunk
 
@@ -486,7 +486,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     @property
     @override
     def InputType(self) -> Any:
-        """The application's."""
+        """Returns what the application's own returns."""
         return self.application.InputType
 
     @property
@@ -497,18 +497,18 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
     @override
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
-        """The application's."""
+        """Returns what the application's own returns."""
         return self.application.get_input_schema(config)
 
     @property
     @override
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """The application's: what may be configured in it may be configured here."""
+        """Returns the application's: what may be configured in it may be configured here."""
         return self.application.config_specs
 
     @override
     def get_graph(self, config: RunnableConfig | None = None) -> Graph:
-        """The application's graph, and its explanation after that."""
+        """Returns the application's graph, and its explanation after that."""
         graph = self.application.get_graph(config)
         last, explained = graph.last_node(), graph.add_node(self, id="RuleExplainer")
         if last is not None:
@@ -517,7 +517,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """The only instances that are recorded and served; empty for all of them."""
+        """Returns the only instances that are recorded and served; empty for all of them."""
         return self._manner.retrievers
 
     @property
@@ -528,7 +528,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def recorded_call(
         self, given: Any, config: RunnableConfig | None, trace: TracedExplanation
     ) -> Call[Found]:
-        """A call about a run that was made elsewhere, and is not made again."""
+        """Returns a call about a run that was made elsewhere, and is not made again."""
         return self._call(self._case(given, config), config, trace)
 
     def _ordinary_call(
@@ -610,7 +610,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
 
 
 def _instance_of(retriever: object) -> object:
-    """The retriever itself, where it was given with a config bound to it."""
+    """Returns the retriever itself, where it was given with a config bound to it."""
     while isinstance(retriever, RunnableBinding):
         retriever = cast("RunnableBinding[Any, Any]", retriever).bound
     return retriever

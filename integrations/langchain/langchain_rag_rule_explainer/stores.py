@@ -17,7 +17,7 @@ _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
 
 
 def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
-    """A search method of a store. Its twin with an "a" before its name returns an awaitable."""
+    """Returns a search method of a store. Its twin with an "a" before its name returns an awaitable."""
     is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
     plain = name.removeprefix("a") if is_async else name
     shape = shape or Shape(scored=_SCORED.search(plain) is not None)
@@ -48,12 +48,12 @@ def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
 
 
 def is_async_search(name: str) -> bool:
-    """True for names such as ``asearch`` and ``asimilarity_search``."""
+    """Returns True for names such as ``asearch`` and ``asimilarity_search``."""
     return name.startswith(("asearch", "asimilarity", "amax_marginal", "ahybrid", "asemantic"))
 
 
 def _collection(store: object) -> str:
-    """What a store that is made anew for every run is still known by."""
+    """Returns what a store that is made anew for every run is still known by."""
     names = ("_collection_name", "collection_name", "index_name", "_index_name", "table_name")
     return described([name for name in (getattr(store, each, None) for each in names) if name])
 

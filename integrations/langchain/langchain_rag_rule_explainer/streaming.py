@@ -15,7 +15,7 @@ from .outputs import AnswerChunk, added
 def streamed(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Any]
 ) -> Iterator[Any]:
-    """The output's chunks as they come, then what ``finish`` makes of all of it."""
+    """Yields the output's chunks as they come, then what ``finish`` makes of all of it."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         with call.explainer.limiter.slot():
@@ -32,7 +32,7 @@ def streamed(
 async def astreamed(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
 ) -> AsyncIterator[Any]:
-    """The same on the caller's loop."""
+    """Yields the same on the caller's loop."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         async with call.explainer.limiter.aslot():
@@ -55,12 +55,14 @@ async def _awhole(call: Call[Found]) -> AsyncIterator[Any]:
 
 
 def _is_streamed(application: Runnable[Any, Any]) -> bool:
-    """False where the chunks are those of a graph inside a chain, which do not add up to its output."""
+    """Returns False where the chunks are those of a graph inside a chain, which do not add up to its
+    output."""
     return graph_in(application) is not None or streams_its_output(application)
 
 
 def streams_its_output(application: Runnable[Any, Any]) -> bool:
-    """False for graphs, whose streams tell what its nodes do: they do not add up to the output."""
+    """Returns False for graphs, whose streams tell what its nodes do: they do not add up to the
+    output."""
     while isinstance(application, (RunnableBinding, RunnableSequence)):
         application = (
             application.last if isinstance(application, RunnableSequence) else application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

@@ -57,7 +57,7 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _made(result: Any) -> Any:
-    """The result, once its texts are noted as made by the run."""
+    """Returns the result, once its texts are noted as made by the run."""
     run = participation()
     if run is not None:
         run.made.extend(texts_in(result))

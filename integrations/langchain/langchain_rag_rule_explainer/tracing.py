@@ -50,14 +50,15 @@ _MOST_TOLD = 50
 
 
 def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> RunnableConfig:
-    """The config of the run that holds all others of an explanation, which has a name of its own."""
+    """Returns the config of the run that holds all others of an explanation, which has a name of its
+    own."""
     check_config(config)
     marks: RunnableConfig = {"metadata": dict(trace.marks)}
     return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
 
 
 def asked(config: RunnableConfig) -> Unheard:
-    """Why nobody would receive what is traced of this config's runs. Blocks, if not for long."""
+    """Returns why nobody would receive what is traced of this config's runs. Blocks, if not for long."""
     # Not with a tracer made only for this, whose client would hold the process.
     with langsmith.silenced():
         handlers = get_callback_manager_for_config(ensure_config(config)).handlers
@@ -99,7 +100,7 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """What comes of explaining, which is one run of callbacks: all others belong to it."""
+    """Returns what comes of explaining, which is one run of callbacks: all others belong to it."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -119,7 +120,7 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """The same on the caller's loop."""
+    """Returns the same on the caller's loop."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -134,14 +135,14 @@ async def as_one_async_run(
 
 
 def _told(found: Any) -> dict[str, Any]:
-    """What the run of an explanation says came of it: little, as traces go far."""
+    """Returns what the run of an explanation says came of it: little, as traces go far."""
     explanation = found.explanation if isinstance(found, Verification) else found
     rules = [str(each) for each in explanation.rules[:_MOST_TOLD]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}
 
 
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
-    """What a replay gives, as a run of its own that ends when it was judged."""
+    """Returns what a replay gives, as a run of its own that ends when it was judged."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         return invoke(config)
@@ -156,7 +157,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """The same on the caller's loop."""
+    """Returns the same on the caller's loop."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         return await invoke(config)
@@ -243,7 +244,8 @@ def _without_ambient_config() -> Generator[None, None, None]:
 
 
 def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:
-    """The span of a run, from a tracer that makes spans of runs, such as OpenInference's; or None."""
+    """Returns the span of a run, from a tracer that makes spans of runs, such as OpenInference's; or
+    None."""
     for handler in handlers if run_id is not None else ():
         span_of: Any = getattr(handler, "get_span", None)
         span = span_of(run_id) if callable(span_of) else None

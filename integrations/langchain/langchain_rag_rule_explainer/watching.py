@@ -69,7 +69,7 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_retriever(self) -> bool:
-        """What is retrieved, the gate sees."""
+        """The gate sees what is retrieved."""
         return True
 
     @property
@@ -79,7 +79,7 @@ class Watch(UsageMetadataCallbackHandler):
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """The tokens spent, by model."""
+        """Returns the tokens spent, by model."""
         spent = {model: tokens([usage]) for model, usage in list(self.usage_metadata.items())}
         return {model: counts for model, counts in spent.items() if counts}
 
@@ -180,7 +180,8 @@ def is_heard(config: RunnableConfig | None) -> bool:
 
 
 def _parameters(told: Mapping[str, Any]) -> str:
-    """The parameters of a model's call, such as its tools, or the conversation that its server keeps."""
+    """Returns the parameters of a model's call, such as its tools, or the conversation that its server
+    keeps."""
     given: Any = told.get("invocation_params") or {}
     if not isinstance(given, Mapping):
         return ""
@@ -189,7 +190,7 @@ def _parameters(told: Mapping[str, Any]) -> str:
 
 
 def _spoken(message: BaseMessage) -> str:
-    """The message with its role and its tool calls, without their ids."""
+    """Returns the message with its role and its tool calls, without their ids."""
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     told = [described((call["name"], call["args"])) for call in calls]
     extra = {key: each for key, each in message.additional_kwargs.items() if key not in _SAID_ELSEWHERE}

@@ -94,7 +94,7 @@ def _is_async(name: str) -> bool:
 
 
 def _result(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a store says of what it was told to do: the ids, or that it is done."""
+    """Returns what a store says of what it was told to do: the ids, or that it is done."""
     if not re.match("a?(add|upsert|insert)", name):
         return True
     items: Any = args[0] if args else next(iter(kwargs.values()), ())

@@ -66,7 +66,7 @@ def explained(
 def explained(
     engine: Engine | RuleExplainer, predicate: PredicateLike | None = None, **parameters: Any
 ) -> Any:
-    """The engine, whose responses carry the rules they obey as ``response.metadata["rag_rules"]``.
+    """Returns the engine; its responses carry the rules they obey as ``response.metadata["rag_rules"]``.
 
     A chat engine becomes an ``ExplainedChatEngine``; a workflow or an agent an ``ExplainedWorkflow``,
     with its ``run`` and its events; anything else an ``ExplainedQueryEngine``. The last two are a
@@ -91,12 +91,12 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """The class of an engine; a class is called to make one for every run."""
+    """Returns the class of an engine; a class is called to make one for every run."""
     return application if isinstance(application, type) else type(application)
 
 
 def as_response(output: Any, text: str) -> Any:
-    """A response of the framework's own for an output of any kind, of which the answer is known."""
+    """Returns a response of the framework's own for an output of any kind whose answer is known."""
     if isinstance(output, (Response, PydanticResponse, AgentChatResponse)):
         return output
     nodes: list[NodeWithScore] = list(getattr(output, "source_nodes", None) or ())
@@ -142,7 +142,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
 
     @override
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """The engine's."""
+        """Returns what the engine's own returns."""
         return self._engine.retrieve(query_bundle)
 
     @override
@@ -152,7 +152,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """The engine's, without rules: on nodes of the caller's, nobody knows what was left out."""
+        """Returns the engine's, without rules: on the caller's nodes, nobody knows what was left out."""
         return self._engine.synthesize(query_bundle, nodes, additional_source_nodes)
 
     @override
@@ -162,7 +162,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         return await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
 
     @property
@@ -240,7 +240,7 @@ class ExplainedChatEngine(BaseChatEngine):
 
     @override
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
-        """The response to a message, with its rules."""
+        """Returns the response to a message, with its rules."""
         if participation() is not None:
             return _inside(self._engine.chat(message, chat_history))
         done = self.explainer.live_call(_said(message, chat_history)).answered()
@@ -250,7 +250,7 @@ class ExplainedChatEngine(BaseChatEngine):
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> AgentChatResponse:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         if participation() is not None:
             return _inside(await self._engine.achat(message, chat_history))
         call = self.explainer.live_call(_said(message, chat_history))
@@ -260,7 +260,7 @@ class ExplainedChatEngine(BaseChatEngine):
     def stream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """The response as it comes; its ``metadata`` has the rules once its stream has ended."""
+        """Returns the response as it comes; its ``metadata`` has the rules once its stream has ended."""
         if participation() is not None:
             return _inside(self._engine.stream_chat(message, chat_history))
         begun = Pieces.of(self.explainer.live_call(_said(message, chat_history)))
@@ -270,7 +270,7 @@ class ExplainedChatEngine(BaseChatEngine):
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """The same on the caller's loop."""
+        """Returns the same on the caller's loop."""
         if participation() is not None:
             return _inside(await self._engine.astream_chat(message, chat_history))
         begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))
@@ -284,7 +284,7 @@ class ExplainedChatEngine(BaseChatEngine):
     @property
     @override
     def chat_history(self) -> list[ChatMessage]:
-        """The conversation so far."""
+        """Returns the conversation so far."""
         return self._engine.chat_history
 
     @property

@@ -33,7 +33,7 @@ ROOTS = (
 
 
 def _said(thing: Any, attributes: Mapping[str, Any]) -> Any:
-    """The conversations of a chat store, on which answers depend."""
+    """Returns the conversations of a chat store, on which answers depend."""
     if not issubclass(type(thing), SimpleChatStore):
         return None
     held: Mapping[str, list[ChatMessage]] = attributes.get("store", {})

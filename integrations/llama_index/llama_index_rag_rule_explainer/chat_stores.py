@@ -72,7 +72,7 @@ def _is_simple(store: object) -> bool:
 
 
 def _is_in_memory(store: object) -> bool:
-    """True for the store of a ``Memory`` that was given no database."""
+    """Returns True for the store of a ``Memory`` that was given no database."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
     engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
@@ -103,7 +103,7 @@ def _using(
 
 
 def _done(name: str, messages: list[ChatMessage], given: dict[str, Any]) -> Any:
-    """What a method of a chat store does to the messages of its key, and returns."""
+    """Returns what a method of a chat store does to the messages of its key, and returns."""
     if name == "get_messages":
         return copied(messages)
     if name == "set_messages":
@@ -168,7 +168,7 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
 def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """The messages of a key that this run sees, to be changed by it alone."""
+    """Yields the messages of a key that this run sees, to be changed by it alone."""
     own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
     if key not in own.of:
         own.put(key, (yield from _first(state, store, key, statuses=statuses)))
@@ -178,7 +178,7 @@ def _own(
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """What was said under a key before the first run."""
+    """Yields what was said under a key before the first run."""
     before: Conversations = state.kept(("chats", place_of(state, store)), Conversations)
     if key not in before.of:
         if statuses:
@@ -198,7 +198,7 @@ def _active(messages: list[ChatMessage]) -> list[Message]:
 
 
 def _merged(archived: list[ChatMessage], every: list[ChatMessage]) -> list[Message]:
-    """All messages in their order, with the status under which each was found."""
+    """Returns all messages in their order, with the status under which each was found."""
     left, merged = list(archived), list[Message]()
     for message in every:
         if left and left[0] == message:

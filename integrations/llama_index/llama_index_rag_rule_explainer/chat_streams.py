@@ -33,7 +33,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     def of(
         cls, response: Any, begun: Pieces | None = None, abegun: AsyncPieces | None = None
     ) -> "ExplainedChatStream":
-        """The stream of a response whose pieces are told from here."""
+        """Returns the stream of a response whose pieces are told from here."""
         stream = cls(sources=list(response.sources), source_nodes=list(response.source_nodes))
         stream._begun, stream._abegun = begun, abegun
         for each in filter(None, (begun, abegun)):
@@ -43,7 +43,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     @property
     @override
     def response_gen(self) -> Any:
-        """The pieces of the answer; the whole of it once it has been read."""
+        """Returns the pieces of the answer; the whole of it once it has been read."""
         if self._begun is None:
             raise RuntimeError("this stream is async; iterate over async_response_gen()")
         if self.is_done:
@@ -60,7 +60,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
 
     @override
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        """The pieces of the answer, on the caller's loop."""
+        """Yields the pieces of the answer, on the caller's loop."""
         if self._abegun is None:
             raise RuntimeError("this stream is sync; iterate over response_gen")
         if self.is_done:

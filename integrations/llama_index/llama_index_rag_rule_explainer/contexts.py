@@ -67,7 +67,7 @@ def _deleting(method: Any) -> Any:
 
 
 def _own(context: Any) -> dict[str, Any] | None:
-    """The attributes that this run has instead, or None where it has the real ones."""
+    """Returns the attributes that this run has instead, or None where it has the real ones."""
     state = current_state()
     if state is None or state.bore(context):
         return None

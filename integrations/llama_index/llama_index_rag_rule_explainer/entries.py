@@ -37,22 +37,23 @@ class Entry(Protocol):
         return False
 
     def run(self, given: Any) -> Any:
-        """What comes of an input; the whole of it, where it is streamed.
+        """Returns what comes of an input; the whole of it, where it is streamed.
 
         Raises AsyncOnlyError, as ``stream`` does, where there is no sync entry.
         """
         ...
 
     async def arun(self, given: Any) -> Any:
-        """The same through the async entry."""
+        """Returns the same through the async entry."""
         ...
 
     def stream(self, given: Any) -> Iterator[Any]:
-        """The response first, which may still be without its text; then the pieces of that, if any."""
+        """Returns the response first, which may still be without its text; then the pieces of that, if
+        any."""
         ...
 
     def astream(self, given: Any) -> AsyncIterator[Any]:
-        """The same through the async entry."""
+        """Returns the same through the async entry."""
         ...
 
 
@@ -228,7 +229,7 @@ class Making(Entry):
 
 
 def entry_of(engine: Any, *, made: bool = False) -> Entry:
-    """How to run it. ``made``: by a function, which is not to make another function.
+    """Returns how to run it. ``made``: by a function, which is not to make another function.
 
     Raises InvalidInput for what cannot be run.
     """

@@ -85,7 +85,7 @@ class ExplainedRun:
 
     @property
     def ctx(self) -> Context | None:
-        """The context of the run that is explained; None before it has begun."""
+        """Returns the context of the run that is explained; None before it has begun."""
         self._listener.come()
         return getattr(self._listener.handler, "ctx", None)
 

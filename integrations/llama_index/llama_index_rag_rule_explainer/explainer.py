@@ -146,7 +146,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """The only instances that are recorded and served; empty for all of them."""
+        """Returns the only instances that are recorded and served; empty for all of them."""
         return self._manner.retrievers
 
     @property
@@ -155,16 +155,16 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         return self._manner.accepts
 
     def recorded_call(self, given: Any) -> Call[Found]:
-        """A call about a run that was made elsewhere, and is not made again."""
+        """Returns a call about a run that was made elsewhere, and is not made again."""
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """A call whose baseline is the user's own run: it writes to real memories, and is made whether
-        its question can be read or not."""
+        """Returns a call whose baseline is the user's own run: it writes to real memories, and is made
+        whether its question can be read or not."""
         return self._call(Case.of_the_users_run(given, self.question_of, forgiving=True))
 
     def text_of(self, output: Any) -> str:
-        """The answer in an output; else what it prints as."""
+        """Returns the answer in an output; else what it prints as."""
         try:
             return Answer.of(self._manner.answer_of(output)).text
         except Exception:  # whatever a function of the user's raises

@@ -54,7 +54,7 @@ def gate(
     item_of: ItemOf | None = None,
     **others: Any,
 ) -> Any:
-    """The same search, visible to explanations: a retriever, a function tool, or a function.
+    """Returns the same search, visible to explanations: a retriever, a function tool, or a function.
 
     For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
     Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
@@ -124,7 +124,7 @@ def _shape_of(search: Any, anything: Anything) -> Shape[Found]:
 
 
 def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:
-    """The tool with gated functions; everything else about it is the same."""
+    """Returns the tool with gated functions; everything else about it is the same."""
     own = copy(tool)
     own._fn = gated_function(tool.fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- no public way
     own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage]

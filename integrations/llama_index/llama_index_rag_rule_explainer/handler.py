@@ -104,7 +104,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return tuple(run.id for run in list(self._runs.values()) if run.ended)
 
     def explain(self, run_id: str | None = None) -> Explanation:
-        """The rules of a run's answer, by default the latest one's, blocking; see ``RuleExplainer``.
+        """Returns the rules of a run's answer, by default the latest's, blocking; see ``RuleExplainer``.
 
         Raises InvalidInput where no such run has ended, and what ``RuleExplainer.explain`` raises.
         """
@@ -118,7 +118,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def aexplain(self, run_id: str | None = None) -> Explanation:
-        """The same on the caller's loop, through the engine's async entry."""
+        """Returns the same on the caller's loop, through the engine's async entry."""
         return await self._aexplained(self._ended(run_id))
 
     async def _aexplained(self, run: RecordedRun) -> Explanation:
@@ -254,7 +254,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._close(run, whole, response)
 
     def _running(self) -> RecordedRun | None:
-        """The run that the current context belongs to."""
+        """Returns the run that the current context belongs to."""
         current = participation()
         with self._guard:
             return next((run for run in self._runs.values() if run.participation is current), None)
@@ -270,7 +270,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return self._apieces(run, context, response, pieces)
 
     def _pieces(self, run: RecordedRun, context: Context, response: Any, pieces: Any) -> Iterator[Any]:
-        """The pieces of a stream, as those of the run that it is a part of."""
+        """Yields the pieces of a stream, as those of the run that it is a part of."""
         text: list[str] = []
         try:
             while (piece := context.run(next, pieces, None)) is not None:
@@ -284,7 +284,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     async def _apieces(
         self, run: RecordedRun, context: Context, response: Any, pieces: Any
     ) -> AsyncIterator[Any]:
-        """The same, each in a task of its own, which has the run's context."""
+        """Yields the same, each in a task of its own, which has the run's context."""
         text: list[str] = []
         try:
             while (piece := await context.run(asyncio.ensure_future, _anext(pieces))) is not None:
@@ -345,12 +345,12 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
 
 def _entry_of(span_id: str) -> str:
-    """The method's name, of an id such as ``RetrieverQueryEngine.query-<uuid>``."""
+    """Returns the method's name, of an id such as ``RetrieverQueryEngine.query-<uuid>``."""
     return span_id.split("-", 1)[0].rpartition(".")[2]
 
 
 def _given(bound: inspect.BoundArguments) -> Any:
-    """The input of a run: the query, or the message and the history of a chat that brings one."""
+    """Returns the input of a run: the query, or the message and the history of a chat that brings one."""
     arguments = dict(bound.arguments)
     if arguments.get("chat_history") is not None:
         return arguments

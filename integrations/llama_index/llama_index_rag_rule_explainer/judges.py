@@ -23,7 +23,7 @@ class LLMJudge:
     """What it is called in a table of prices."""
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """What the LLM said, as it said it. Raises what the LLM raises, and UnusableReply for a
+        """Returns what the LLM said, as it said it. Raises what the LLM raises, and UnusableReply for a
         reply that is not whole."""
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=request.instructions),
@@ -49,7 +49,7 @@ class LLMJudge:
 
 
 def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
-    """The LLM as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
+    """Returns the LLM as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
     ``name``: says which judge it is, and what it says is stored under it: change it with the judge. By
     default it is made of the model's own name, the host that is asked, the temperature, the seed and

@@ -80,7 +80,7 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
 
 
 def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
-    """What is there before a run on the real store goes on."""
+    """Yields what is there before a run on the real store goes on."""
     collection = given["collection"]
     if name == "get_all":
         yield from _everything(store, before, collection)
@@ -91,7 +91,7 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
 
 
 def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]:
-    """What a key had before."""
+    """Yields what a key had before."""
     collection, key = place
     if collection in before.collections:
         return before.collections[collection].get(key)
@@ -102,7 +102,7 @@ def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]
 
 
 def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
-    """What a collection had before."""
+    """Yields what a collection had before."""
     if collection not in before.collections:
         found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
         every = data_copy(dict(found))
@@ -135,7 +135,7 @@ def _is_inside(store: object) -> bool:
 
 
 def _is_missing(store: object, collection: str) -> bool:
-    """True where reading would begin a collection that is not there."""
+    """Returns True where reading would begin a collection that is not there."""
     if not isinstance(store, MutableMappingKVStore):
         return False
     return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way

@@ -41,7 +41,7 @@ class BM25Retriever(BaseRetriever):
 
 
 def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
-    """A query engine from a question to the offline reader's answer from the ``k`` best nodes."""
+    """Returns a query engine from a question to the offline reader's answer from the ``k`` best nodes."""
     shown = [_as_source(node) for node in nodes]
     return RetrieverQueryEngine.from_args(
         BM25Retriever(shown, k), llm=OfflineLLM(), text_qa_template=_PROMPT
@@ -49,7 +49,7 @@ def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
 
 
 def _as_source(node: BaseNode) -> BaseNode:
-    """The node, which shows itself to models as a delimited source under its title."""
+    """Returns the node, which shows itself to models as a delimited source under its title."""
     hidden = [key for key in node.metadata if key != "title"]
     template = "<source>\n{metadata_str}\n{content}\n</source>"
     return node.model_copy(

@@ -128,7 +128,7 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
 
 
 def _without(found: list[ChatMessage], wrote: list[ChatMessage]) -> list[ChatMessage]:
-    """What was found but for what was written, each message once and from the end."""
+    """Returns what was found but for what was written, each message once and from the end."""
     left = list(found)
     for message in reversed(wrote):
         alike = (place for place in reversed(range(len(left))) if _same(left[place], message))

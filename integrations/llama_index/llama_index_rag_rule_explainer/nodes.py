@@ -20,7 +20,7 @@ class Found:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """The source of each item of each retrieval."""
+    """Returns the source of each item of each retrieval."""
     return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
 
 
@@ -30,7 +30,7 @@ def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
 
 
 def retrieved_of(node: BaseNode) -> Retrieved:
-    """What the core is to know of a node: its text without what prompts add to it."""
+    """Returns what the core is to know of a node: its text without what prompts add to it."""
     whole = node.source_node
     return Retrieved(
         node.get_content(MetadataMode.NONE),
@@ -41,13 +41,13 @@ def retrieved_of(node: BaseNode) -> Retrieved:
 
 
 def node_of(text: Retrieved) -> TextNode:
-    """A node of its own for a text."""
+    """Returns a node of its own for a text."""
     named = {} if text.id is None else {"id_": text.id}
     return TextNode(text=text.text, metadata=dict(text.metadata), **named)
 
 
 def copy_of(scored: NodeWithScore) -> NodeWithScore:
-    """The node in its present state: what postprocessors do to theirs does not reach it.
+    """Returns the node in its present state: what postprocessors do to theirs does not reach it.
 
     Embeddings and relationships are shared, as nobody changes those in place.
     """

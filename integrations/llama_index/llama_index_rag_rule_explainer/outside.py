@@ -45,7 +45,7 @@ class Outside(NamedTuple):
     is_protocol: bool = False
 
     def interception(self) -> Interception:
-        """What is replaced."""
+        """Returns what is replaced."""
         sync = f"{self.writes}|{self.reads}|persist"
         asynchronous = f"a({self.writes}|{self.reads})|{self.others}"
         added = () if self.is_protocol else ("__init__",)
@@ -109,7 +109,8 @@ def refuse_after_writing(state: State, thing: object) -> None:
 
 
 def searching(name: str, method: Any) -> Any:
-    """The ``query`` of a vector store, which is not to be made after a write that was held back."""
+    """Returns the ``query`` of a vector store, which is not to be made after a write that was held
+    back."""
 
     def using(state: State, store: Any, *_: Any) -> Use:
         if not isinstance(store, SimpleVectorStore):
@@ -124,7 +125,7 @@ def _written(thing: object) -> tuple[str, Same]:
 
 
 def _as_if(name: str, given: dict[str, Any]) -> Any:
-    """What a write returns that is not made."""
+    """Returns what a write returns that is not made."""
     nodes = given.get("nodes")
     return [node.node_id for node in nodes] if name in ("add", "async_add") and nodes else None
 

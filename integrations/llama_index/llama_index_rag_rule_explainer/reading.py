@@ -26,8 +26,8 @@ _ANSWER_KEYS = ("answer", "response", "output", "result")
 
 
 def question_in(given: Any) -> str:
-    """A str, a query bundle, a message, the last of several, or the entry of a dict or a StartEvent that
-    is one of these: under one of the usual keys, else its only text.
+    """Returns a str, a query bundle, a message, the last of several, or the entry of a dict or a
+    StartEvent that is one of these: under one of the usual keys, else its only text.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
@@ -45,7 +45,8 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """The text of a response, of an agent's output, a str, or the entry of a dict that is one of these.
+    """Returns the text of a response, of an agent's output, a str, or the entry of a dict that is one of
+    these.
 
     A structured response is the answer's ``value`` as well. Raises InvalidInput, naming ``answer_of``,
     for anything else.
@@ -74,8 +75,8 @@ def _answer_in(output: Any, kind: str) -> Answer:
 
 
 def _fields(given: Any) -> Any:
-    """A StartEvent as a dict of all that it was made with, also where it is one of the arguments of a
-    run; anything else as it is."""
+    """Returns a StartEvent as a dict of all that it was made with, also where it is one of the arguments
+    of a run; anything else as it is."""
     if isinstance(given, Mapping):
         entries = cast("Mapping[str, Any]", given)
         start = entries.get("start_event")
@@ -97,7 +98,7 @@ def _stopped_with(event: StopEvent) -> Any:
 
 
 def drained(output: Any) -> Any:
-    """A response that is streamed as the whole it comes to; anything else as it is."""
+    """Returns a response that is streamed as the whole it comes to; anything else as it is."""
     if isinstance(output, StreamingResponse):
         return output.get_response()
     if isinstance(output, AsyncStreamingResponse):
@@ -109,7 +110,7 @@ def drained(output: Any) -> Any:
 
 
 async def adrained(output: Any) -> Any:
-    """The same where streams are async, and what a model streams as the last that it comes to."""
+    """Returns the same where streams are async, and what a model streams as the last that it comes to."""
     if isinstance(output, AsyncGenerator):
         return _last_of([each async for each in cast("AsyncGenerator[Any, None]", output)])
     if isinstance(output, AsyncStreamingResponse):
@@ -121,18 +122,18 @@ async def adrained(output: Any) -> Any:
 
 
 def _last_of(pieces: list[Any]) -> Any:
-    """All that was streamed: each response of a model has what came before it as well."""
+    """Returns all that was streamed: each response of a model has what came before it as well."""
     is_text = all(isinstance(each, str) for each in pieces)
     return "".join(pieces) if is_text else pieces[-1]
 
 
 def texts_in(given: Any) -> Iterator[str]:
-    """Every string in an input, however deep, and the text of every message."""
+    """Returns every string in an input, however deep, and the text of every message."""
     return reading.texts_in(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
-    """The input as JSON-like data, for the record; None for what is a live object."""
+    """Returns the input as JSON-like data, for the record; None for what is a live object."""
     return reading.plain(_fields(given), _plain)
 
 
@@ -144,7 +145,7 @@ def _chat_response(output: StreamingAgentChatResponse, text: str) -> AgentChatRe
 
 
 def _text(given: Any) -> str | None:
-    """What is said by one of the framework's objects that say one thing; None for others."""
+    """Returns what is said by one of the framework's objects that say one thing; None for others."""
     if isinstance(given, ChatResponse):
         given = given.message
     for kind, name in _SAYING.items():

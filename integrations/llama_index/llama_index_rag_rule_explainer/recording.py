@@ -25,7 +25,8 @@ class RecordedRun:
     _joined: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> Context:
-        """What the current context does from now on belongs to it; the context to go on in elsewhere."""
+        """What the current context does from now on belongs to it; the context to go on in
+        elsewhere."""
         interception.start()
         self._joined.enter_context(taking_part_again(self.participation))
         self._joined.enter_context(watched_by(self.watch))

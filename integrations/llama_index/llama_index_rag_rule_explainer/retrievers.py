@@ -91,7 +91,7 @@ def _entry(name: str, method: Any) -> Any:
 
 
 def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
-    """A search that has no events of its own."""
+    """Returns a search that has no events of its own."""
 
     @wraps(method)
     def search(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -119,7 +119,7 @@ def _bound(method: Any, instance: object) -> Any:
 def _call(
     retriever: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shape: Shape[Found] | None = None
 ) -> tuple[GoingOn, Asked[Found]] | None:
-    """A call that takes part in something, and in what."""
+    """Returns a call that takes part in something, and in what."""
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
         return None
@@ -131,7 +131,8 @@ def _call(
 
 
 def _searched(retriever: Any) -> tuple[object, ...]:
-    """The index or the store that a retriever, or the one of a query engine, searches; else itself."""
+    """Returns the index or the store that a retriever, or the one of a query engine, searches; else
+    itself."""
     inner = getattr(retriever, "_retriever", None) if is_engine(retriever) else None
     asked = retriever if inner is None else inner
     names = ("_index", "_vector_store", "_docstore")
@@ -145,7 +146,7 @@ def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _said(query: Any) -> str:
-    """What is asked, without embeddings: a hypothetical answer differs from run to run."""
+    """Returns what is asked, without embeddings: a hypothetical answer differs from run to run."""
     if isinstance(query, str):
         return query
     if isinstance(query, QueryBundle):
@@ -198,5 +199,5 @@ INTERCEPTIONS = (
 
 
 def is_engine(retriever: object) -> bool:
-    """True where what it retrieved had been through its postprocessors."""
+    """Returns True where what it retrieved had been through its postprocessors."""
     return isinstance(retriever, BaseQueryEngine)

@@ -21,7 +21,7 @@ class Nodes:
     """A list of nodes with scores, as retrievers and query engines return it."""
 
     def found(self, result: Any) -> list[Found]:
-        """The nodes, in their present state."""
+        """Returns the nodes, in their present state."""
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
@@ -46,7 +46,7 @@ class StoreResult:
     """What vector stores return: nodes, similarities and ids side by side."""
 
     def found(self, result: Any) -> list[Found]:
-        """The nodes with their similarities. A store that keeps no texts has none."""
+        """Returns the nodes with their similarities. A store that keeps no texts has none."""
         nodes: Sequence[BaseNode] = result.nodes or ()
         scores: list[float | None] = [*(result.similarities or ())]
         scores += [None] * (len(nodes) - len(scores))
@@ -73,7 +73,7 @@ class StoreResult:
         )
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """True iff a similarity would have to be made up."""
+        """Returns True iff a similarity would have to be made up."""
         return any(each.node.score is None for each in found)
 
 
@@ -88,7 +88,8 @@ class Anything:
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """The items of a result. Raises InvalidInput, naming what to pass, where they cannot be read."""
+        """Returns the items of a result. Raises InvalidInput, naming what to pass, where they cannot be
+        read."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(NodeWithScore(node=node_of(text)), given=part) for text, part in parts]
@@ -100,11 +101,11 @@ class Anything:
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """The form for a request that was never made, given that of another one."""
+        """Returns the form for a request that was never made, given that of another one."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """The items as they came: a client's response, a list, or one string for all."""
+        """Returns the items as they came: a client's response, a list, or one string for all."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes

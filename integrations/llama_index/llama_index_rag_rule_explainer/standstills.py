@@ -121,7 +121,7 @@ def _stand_still(standstills: Standstills, is_replay: bool) -> None:
 
 
 def _awaited_in(state: object) -> Iterator[str]:
-    """The names of the events that steps wait for in the middle."""
+    """Yields the names of the events that steps wait for in the middle."""
     if isinstance(state, Mapping):
         for key, value in cast("Mapping[str, Any]", state).items():
             if key == "waiting_for_event":

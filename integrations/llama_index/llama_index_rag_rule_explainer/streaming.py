@@ -57,7 +57,7 @@ class Pieces(Begun):
         return begun
 
     def pieces(self) -> Iterator[str]:
-        """The pieces as they come; whoever leaves early lets go of everything."""
+        """Yields the pieces as they come; whoever leaves early lets go of everything."""
         try:
             for piece in self._stream:
                 self._text.append(str(piece))
@@ -68,7 +68,7 @@ class Pieces(Begun):
             raise
 
     def rest(self) -> Explained[Any] | Unexplained[Any]:
-        """All of it, explained; what was not asked for of the stream is read now."""
+        """Returns all of it, explained; what was not asked for of the stream is read now."""
         try:
             self._text.extend(map(str, self._stream))
             return self._call.answer_streamed(self._output())
@@ -96,7 +96,7 @@ class AsyncPieces(Begun):
         return begun
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """The pieces as they come; whoever leaves early lets go of everything."""
+        """Yields the pieces as they come; whoever leaves early lets go of everything."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
@@ -110,7 +110,7 @@ class AsyncPieces(Begun):
             raise
 
     async def rest(self) -> Explained[Any] | Unexplained[Any]:
-        """All of it, explained; what was not asked for of the stream is read now."""
+        """Returns all of it, explained; what was not asked for of the stream is read now."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
@@ -120,7 +120,7 @@ class AsyncPieces(Begun):
 
 
 def whole(response: Any, text: str) -> Any:
-    """The response as it would be had it not been streamed."""
+    """Returns the response as it would be had it not been streamed."""
     if isinstance(response, (StreamingResponse, AsyncStreamingResponse)):
         return Response(text, response.source_nodes, response.metadata)
     if isinstance(response, StreamingAgentChatResponse):

@@ -51,7 +51,7 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _made(result: Any) -> Any:
-    """The result, once it is noted as made by the run."""
+    """Returns the result, once it is noted as made by the run."""
     run = participation()
     if run is not None:
         run.made.append(str(result))
@@ -59,7 +59,7 @@ def _made(result: Any) -> Any:
 
 
 def _in_context(tool: Any) -> Any:
-    """The same tool; a sync function of it runs in a thread that knows of the run.
+    """Returns the same tool; a sync function of it runs in a thread that knows of the run.
 
     Releases of llama-index-core before 0.14.21 leave the context behind.
     """

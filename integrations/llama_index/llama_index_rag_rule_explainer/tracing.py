@@ -63,23 +63,25 @@ class OpenSpan:
 
 
 def is_traced() -> bool:
-    """True iff what is traced may go somewhere, in spans of OpenTelemetry's or runs of LangSmith's."""
+    """Returns True iff what is traced may go somewhere, in spans of OpenTelemetry's or runs of
+    LangSmith's."""
     return is_sent() or bool(_tracers())
 
 
 def asked() -> Unheard:
-    """Why nobody would receive what is traced. Blocks, if not for long; what it has learnt is kept."""
+    """Returns why nobody would receive what is traced. Blocks, if not for long; what it has learnt is
+    kept."""
     return unheard(_tracers())
 
 
 def _tracers() -> list[Any]:
-    """Those of OpenTelemetry's that listeners of the dispatcher use, such as OpenInference's."""
+    """Returns those of OpenTelemetry's that listeners of the dispatcher use, such as OpenInference's."""
     found = (getattr(each, "_otel_tracer", None) for each in get_dispatcher().span_handlers)
     return [each for each in found if each is not None]
 
 
 def _is_listened_to() -> bool:
-    """True iff anybody but this package is told of spans."""
+    """Returns True iff anybody but this package is told of spans."""
     handlers = (*dispatcher.span_handlers, *dispatcher.root.span_handlers)
     return any(
         not isinstance(each, NullSpanHandler) and not type(each).__module__.startswith(_OURS)

@@ -25,7 +25,7 @@ def replacing(
     twin: Callable[[str], str],
     inside: Callable[[Any], bool] = lambda _: True,
 ) -> Callable[[Any], Any]:
-    """What makes of a method its replacement.
+    """Returns what makes of a method its replacement.
 
     ``plain``: the name of its sync form; ``twin``: the async form of such a name. ``inside``: True for
     things that are nowhere else, so that one which the run has made is its own.
@@ -64,10 +64,10 @@ def replacing(
 
 
 def with_a(name: str) -> str:
-    """The async form of a name, as most of LlamaIndex's methods have it."""
+    """Returns the async form of a name, as most of LlamaIndex's methods have it."""
     return f"a{name}"
 
 
 def same(name: str) -> str:
-    """The async form of a name where all methods are async."""
+    """Returns the async form of a name where all methods are async."""
     return name

@@ -68,7 +68,7 @@ class Watch:
 
     @property
     def exchanges(self) -> Exchanges:
-        """What models were sent: as they say themselves, else as it was put together for them."""
+        """Returns what models were sent: as they say themselves, else as it was put together for them."""
         return self._sent if self._sent.requests else self._predicted
 
     @property
@@ -78,19 +78,19 @@ class Watch:
 
     @property
     def fault(self) -> str:
-        """What is wrong with a reply; or that there is none, as all models failed."""
+        """Returns what is wrong with a reply; or that there is none, as all models failed."""
         if self.failures and not self._replies:
             return f"{FAILED}: {self.failures[0]}"
         return self._fault
 
     @property
     def failed(self) -> bool:
-        """Whether a model raised."""
+        """Returns whether a model raised."""
         return bool(self.failures)
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """The tokens that the replies report, by model."""
+        """Returns the tokens that the replies report, by model."""
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
@@ -201,7 +201,7 @@ def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """True for what JSON can say; other objects may differ from run to run and mean the same."""
+    """Returns True for what JSON can say; other objects may differ from run to run and mean the same."""
     if isinstance(value, Mapping):
         return all(map(_is_plain, cast("Mapping[str, Any]", value).values()))
     if isinstance(value, (list, tuple)):
@@ -220,13 +220,13 @@ def _said(response: ChatResponse | CompletionResponse | None) -> str:
 
 
 def _spoken(message: ChatMessage) -> str:
-    """The message with its role and its tool calls."""
+    """Returns the message with its role and its tool calls."""
     calls = message.additional_kwargs.get("tool_calls")
     return f"{message.role.value}:\n{_text_of(message)}" + (f"\n{calls}" if calls else "")
 
 
 def _text_of(message: ChatMessage) -> str:
-    """All strings in a message's blocks, such as those of tool results as well."""
+    """Returns all strings in a message's blocks, such as those of tool results as well."""
     return "\n".join(text for block in message.blocks for text in _texts(block.model_dump()))
 
 
@@ -283,7 +283,7 @@ def _refuses(raw: Mapping[str, Any]) -> bool:
 
 
 def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any]:
-    """What the provider's client returned, as far as it can be read."""
+    """Returns what the provider's client returned, as far as it can be read."""
     raw: Any = None if response is None else response.raw
     if isinstance(raw, BaseModel):
         raw = raw.model_dump(warnings=False)
@@ -324,7 +324,7 @@ def _usage(response: ChatResponse | CompletionResponse | None) -> dict[str, int]
 
 
 def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
-    """The tokens that a response reports, by model; nothing where it reports none."""
+    """Returns the tokens that a response reports, by model; nothing where it reports none."""
     usage = _usage(response)
     return {_model(response): usage} if usage else {}
 
@@ -345,7 +345,7 @@ _OF_MODELS = (
 
 @lru_cache(maxsize=256)
 def _counts(kind: type) -> bool:
-    """True for the kinds of events that ``told`` looks at; a replay has many of others."""
+    """Returns True for the kinds of events that ``told`` looks at; a replay has many of others."""
     return issubclass(kind, _OF_MODELS)
 
 

@@ -98,12 +98,12 @@ def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str,
 
 
 def is_agent(kind: type[Workflow]) -> bool:
-    """True for LlamaIndex's own agents, which are asked by a message."""
+    """Returns True for LlamaIndex's own agents, which are asked by a message."""
     return issubclass(kind, (BaseWorkflowAgent, AgentWorkflow))
 
 
 def _names_read_by(kind: type[Workflow]) -> set[str]:
-    """The attributes and keys that its first steps read, of whatever has them."""
+    """Returns the attributes and keys that its first steps read, of whatever has them."""
     names: set[str] = set()
     for owner in kind.__mro__[: kind.__mro__.index(Workflow)]:
         for member in vars(owner).values():
@@ -115,13 +115,13 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Those of functions and comprehensions inside it as well."""
+    """Returns those of functions and comprehensions inside it as well."""
     names = {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
     return names.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _is_first(function: Any) -> bool:
-    """True iff it is given a StartEvent."""
+    """Returns True iff it is given a StartEvent."""
     hints = getattr(function, "__annotations__", {}).values()
     return any(
         (isinstance(hint, type) and issubclass(hint, StartEvent))

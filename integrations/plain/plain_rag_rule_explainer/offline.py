@@ -24,7 +24,7 @@ _STREAMED = {"content-type": "text/event-stream"}
 
 
 def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
-    """What a server sends of a message that is streamed, word by word."""
+    """Yields what a server sends of a message that is streamed, word by word."""
     text, calls = str(message.get("content") or ""), message.get("tool_calls") or ()
     deltas: list[dict[str, Any]] = [
         {"role": "assistant"},

@@ -81,7 +81,7 @@ def _object_in(text: object) -> Mapping[str, Any] | None:
 
 
 def _list_of(size: int, structured: Any) -> str | None:
-    """The key of the only list of this many; None where there is none."""
+    """Returns the key of the only list of this many; None where there is none."""
     if not isinstance(structured, Mapping) or not size:
         return None
     told = cast("Mapping[str, Any]", structured)

@@ -45,7 +45,7 @@ def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
 
 
 def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Where each text stands, one after the other; None where one does not."""
+    """Returns where each text stands, one after the other; None where one does not."""
     spans: list[tuple[int, int]] = []
     end = 0
     for text in texts:

@@ -119,7 +119,7 @@ def _is_result(response: Any) -> bool:
 
 
 def _worst(distances: Any) -> Any:
-    """What FAISS says of nothing: the greatest distance, or where the best come first the least
+    """Returns what FAISS says of nothing: the greatest distance, or where the best come first the least
     similarity."""
     numpy = sys.modules["numpy"]
     most = numpy.finfo(distances.dtype).max

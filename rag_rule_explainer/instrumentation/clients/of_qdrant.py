@@ -72,7 +72,7 @@ def _is_point(each: Any) -> bool:
 
 
 def _is_page(given: Any) -> bool:
-    """True for what ``scroll`` returns: points, and where the next ones begin."""
+    """Returns True for what ``scroll`` returns: points, and where the next ones begin."""
     if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
         return False
     points, offset = cast("tuple[Any, Any]", given)

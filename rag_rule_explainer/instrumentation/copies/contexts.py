@@ -52,5 +52,5 @@ class Contexts:
 
 
 def _default(variable: ContextVar[Any]) -> Any:
-    """What it has where nobody set it. Raises LookupError where it has nothing then."""
+    """Returns what it has where nobody set it. Raises LookupError where it has nothing then."""
     return Context().run(variable.get)

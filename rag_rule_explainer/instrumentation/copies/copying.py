@@ -16,7 +16,7 @@ _DEPTH = 3
 
 
 def copied(given: Any) -> Any:
-    """A deep copy; a shallow one where something inside cannot be copied (a lock, a client)."""
+    """Returns a deep copy; a shallow one where something inside cannot be copied (a lock, a client)."""
     try:
         return deepcopy(given)
     except Exception:  # noqa: S110 -- whatever a __deepcopy__ of the user's raises
@@ -66,7 +66,7 @@ def _shown(value: object, depth: int) -> Any:
 
 
 def _of_function(value: object, depth: int) -> Any:
-    """What tells a function from all others; None for anything else."""
+    """Returns what tells a function from all others; None for anything else."""
     if isinstance(value, partial):
         whole = cast("partial[Any]", value)
         return ["partial", _inside([whole.func, whole.args, whole.keywords], depth)]
@@ -91,7 +91,7 @@ def _inside(value: Any, depth: int) -> str:
 
 
 def _of_code(code: CodeType) -> str:
-    """A digest of what the code does, wherever it stands."""
+    """Returns a digest of what the code does, wherever it stands."""
     constants = [_of_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
     said = repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
     return _digest(said.encode("utf-8", "surrogatepass"))
@@ -110,7 +110,7 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _attributes(value: object) -> Iterator[tuple[str, Any]]:
-    """The attributes that an instance has of its own, in slots as well."""
+    """Yields the attributes that an instance has of its own, in slots as well."""
     own: Mapping[str, Any] = getattr(value, "__dict__", {})
     yield from own.items()
     for owner in type(value).__mro__:

@@ -69,7 +69,7 @@ _verdicts: WeakKeyDictionary[Any, dict[tuple[str, ...], bool]] = WeakKeyDictiona
 
 
 def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -> bool:
-    """True iff no code of the class, or of the function, reaches out.
+    """Returns True iff no code of the class, or of the function, reaches out.
 
     ``trusted``: packages and modules that are known to keep nothing.
     """
@@ -87,7 +87,7 @@ class _Looking:
         self._seen: set[int] = set()
 
     def at_value(self, value: object) -> bool:
-        """True where nothing can be kept by way of this value."""
+        """Returns True where nothing can be kept by way of this value."""
         if isinstance(value, _CONSTANTS) or id(value) in self._seen:
             return True
         if isinstance(value, tuple):
@@ -141,7 +141,7 @@ class _Looking:
 
 
 def is_within(module: str, packages: tuple[str, ...]) -> bool:
-    """True for these modules, and for those of these packages."""
+    """Returns True for these modules, and for those of these packages."""
     return any(module == each or module.startswith(f"{each}.") for each in packages)
 
 

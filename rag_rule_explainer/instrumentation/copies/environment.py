@@ -22,7 +22,7 @@ class Environment:
 
     @property
     def first(self) -> str:
-        """The first one that a run set; empty where none did."""
+        """Returns the first one that a run set; empty where none did."""
         return next(iter(self._before), "")
 
     def note(self, name: str, *, alone: bool) -> None:

@@ -38,11 +38,11 @@ class Interception:
 
     @property
     def place(self) -> Root:
-        """Where the root class is."""
+        """Returns where the root class is."""
         return self.module, self.owner
 
     def root(self) -> type | None:
-        """The root class, or None before its module is loaded."""
+        """Returns the root class, or None before its module is loaded."""
         return _root_at(self.place)
 
 
@@ -68,7 +68,7 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Whether a root class was loaded meanwhile, or a class derived from the known ones."""
+    """Returns whether a root class was loaded meanwhile, or a class derived from the known ones."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
@@ -82,7 +82,8 @@ def _has_new_at(place: Root, known: dict[type, None]) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """What the class has from whatever class comes next, which may differ from instance to instance."""
+    """Returns what the class has from whatever class comes next, which may differ from instance to
+    instance."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -54,25 +54,25 @@ class State:
     _lock: Any = field(default_factory=threading.RLock)
 
     def of_a_replay(self) -> "State":
-        """The state of a run on copies of what this one first read."""
+        """Returns the state of a run on copies of what this one first read."""
         return State(before=self.before, aside=self.aside, first=self)
 
     def read(self, key: Hashable, reading: Callable[[], Any]) -> Any:
-        """What was there before; ``reading`` is asked the first time."""
+        """Returns what was there before; ``reading`` is asked the first time."""
         with self._lock:
             if key not in self.before:
                 self.before[key] = copied(reading())
             return copied(self.before[key])
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
-        """The same, where reading has to be awaited."""
+        """Returns the same, where reading has to be awaited."""
         if key not in self.before:
             # Whoever reads at the same time reads the same.
             self.before.setdefault(key, copied(await reading()))
         return copied(self.before[key])
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """What ``making`` gave the first time that any run asked, aside. All runs share it."""
+        """Returns what ``making`` gave the first time that any run asked, aside. All runs share it."""
         with self._lock:
             return self.aside[key] if key in self.aside else self.aside.setdefault(key, making())
 
@@ -93,19 +93,19 @@ class State:
         return self._copies.get(key)
 
     def has(self, key: Hashable) -> bool:
-        """True where this run has made its own copy under the key."""
+        """Returns True where this run has made its own copy under the key."""
         return key in self._copies
 
     def owns(self, thing: object) -> bool:
-        """True for one of this run's own copies."""
+        """Returns True for one of this run's own copies."""
         return id(thing) in self._own
 
     def original(self, thing: object) -> Any:
-        """The thing that one of the baseline's copies, which may have come here, is a copy of."""
+        """Returns the thing that one of the baseline's copies, which may have come here, is a copy of."""
         return None if self.first is None else self.first.copied_from(thing)
 
     def copied_from(self, copy: object) -> Any:
-        """The thing that one of this run's own copies is a copy of; None for anything else."""
+        """Returns the thing that one of this run's own copies is a copy of; None for anything else."""
         return self._own.get(id(copy), (None, None))[1]
 
     @contextmanager
@@ -152,7 +152,7 @@ class State:
         return next((told, place) for place in count() if (told, place) not in known)
 
     def bore(self, thing: object) -> bool:
-        """True for a thing that was made during this run."""
+        """Returns True for a thing that was made during this run."""
         return Same(thing) in self._born
 
     def note_write(self, thing: object) -> None:
@@ -160,7 +160,7 @@ class State:
         self._written.add(Same(thing))
 
     def holds_own(self, thing: object) -> bool:
-        """True for a thing that this run made or wrote to."""
+        """Returns True for a thing that this run made or wrote to."""
         return Same(thing) in self._born or Same(thing) in self._written
 
     def tell(self, thing: object, told: Hashable) -> None:
@@ -168,5 +168,5 @@ class State:
         self._told[Same(thing)] = told
 
     def told_of(self, thing: object) -> Hashable:
-        """How another run may recognise the thing; None where it is the same there."""
+        """Returns how another run may recognise the thing; None where it is the same there."""
         return self._told.get(Same(thing), self._born.get(Same(thing)))

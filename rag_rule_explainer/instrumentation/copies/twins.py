@@ -51,7 +51,7 @@ class Twins:
     copied: tuple[str, ...] = ()
 
     def of(self, thing: Any) -> Any:
-        """A twin of the thing. Raises NoTwin."""
+        """Returns a twin of the thing. Raises NoTwin."""
         kind = cast("type[Any]", type(thing))
         if not keeps_to_itself(kind, self.trusted):
             raise NoTwin(kind.__name__)
@@ -59,7 +59,8 @@ class Twins:
         return _Copying(self, self.shares(), own_code).thing(thing, locks=True)
 
     def described(self, thing: Any) -> str:
-        """What the thing holds; equal for equal contents. What it shares with others is left out."""
+        """Returns what the thing holds; equal for equal contents. What it shares with others is left
+        out."""
         shared = self.shares()
         return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
 
@@ -164,7 +165,7 @@ _COPIERS: dict[type, Callable[[_Copying, Any], Any]] = {
 
 
 def _are_numbers(value: list[Any]) -> bool:
-    """True for the many numbers of an embedding, told as fast as can be."""
+    """Returns True for the many numbers of an embedding, told as fast as can be."""
     if not value or type(value[0]) is not float:
         return False
     try:
@@ -175,7 +176,7 @@ def _are_numbers(value: list[Any]) -> bool:
 
 
 def state_of(thing: Any) -> Mapping[str, Any]:
-    """All attributes that an object has of its own, in its dict and in its slots."""
+    """Returns all attributes that an object has of its own, in its dict and in its slots."""
     return {**_in_slots(thing), **_get(thing, "__dict__", {})}
 
 

@@ -28,7 +28,8 @@ _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | None = None) -> Any:
-    """A copy of containers, all the way down, and of objects of the types ``data``; of nothing else.
+    """Returns a copy of containers, all the way down, and of objects of the types ``data``; of nothing
+    else.
 
     Vectors are shared: nobody changes the numbers in one.
     """
@@ -83,7 +84,7 @@ class Attributes:
         self._carries = carries
 
     def wrapping(self, name: str, method: Any) -> Any:
-        """The replacement of one of ``ADDED``."""
+        """Returns the replacement of one of ``ADDED``."""
         if name == "__init__":
             return born(method)
         return {
@@ -137,7 +138,8 @@ class Attributes:
         return delete
 
     def _parts(self, thing: Any) -> Parts | None:
-        """What this run has instead of what the object holds, or None where it has the real one."""
+        """Returns what this run has instead of what the object holds, or None where it has the real
+        one."""
         state = current_state()
         if state is None or state.bore(thing):
             return None
@@ -166,7 +168,7 @@ class Attributes:
 
 
 def _is_empty(thing: object) -> bool:
-    """True for an object that is not complete yet: all that are recognised hold something."""
+    """Returns True for an object that is not complete yet: all that are recognised hold something."""
     if object.__getattribute__(thing, "__dict__"):
         return False
     try:
@@ -177,13 +179,13 @@ def _is_empty(thing: object) -> bool:
 
 
 def _has_a_state(thing: object) -> bool:
-    """True where the class itself says what copies are made of."""
+    """Returns True where the class itself says what copies are made of."""
     kind: Any = type(thing)
     return getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None)
 
 
 def born(method: Any, *, outside: bool = False) -> Any:
-    """An ``__init__`` after which the run knows the object as one of its own.
+    """Returns an ``__init__`` after which the run knows the object as one of its own.
 
     ``outside``: it may stand for something outside of the process, which is known again by what it was
     made with.
@@ -201,7 +203,7 @@ def born(method: Any, *, outside: bool = False) -> Any:
 
 
 def place_of(state: State, thing: object) -> Hashable:
-    """How every run recognises what the thing stands for."""
+    """Returns how every run recognises what the thing stands for."""
     return state.told_of(thing) or Same(thing)
 
 

@@ -94,7 +94,7 @@ class _Contained(Coroutine[Any, Any, Any]):
         return self._coroutine.__await__()
 
     def __getattr__(self, name: str) -> Any:
-        """What shows how far it is, such as ``cr_frame``."""
+        """Returns what shows how far it is, such as ``cr_frame``."""
         return getattr(self._coroutine, name)
 
 

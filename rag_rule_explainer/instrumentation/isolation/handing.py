@@ -24,7 +24,7 @@ _OURS = "rag_rule_"
 
 
 def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which knows the run that goes on here and now, wherever it is called."""
+    """Returns the function, which knows the run that goes on here and now, wherever it is called."""
     context = copy_context()
     ours = [(each, context[each]) for each in context if each.name.startswith(_OURS)]
 
@@ -76,8 +76,8 @@ def _to_a_thread(_: str, start: Any) -> Any:
 
 
 def _is_the_applications(thread: threading.Thread) -> bool:
-    """Whether a thread does what code of the user's, or of a framework, says: one of a library, such as a
-    pool's own, serves whoever comes."""
+    """Returns whether a thread does what code of the user's, or of a framework, says: one of a library,
+    such as a pool's own, serves whoever comes."""
     does: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(does, partial):
         does = cast("partial[Any]", does).func

@@ -34,7 +34,8 @@ Use: TypeAlias = Generator[Real, Any, Any]
 
 
 def current_state() -> State | None:
-    """What the current context's run sees; None outside of runs, and while the real thing is read."""
+    """Returns what the current context's run sees; None outside of runs, and while the real thing is
+    read."""
     run = participation()
     return None if run is None or _reading_real.get() else run.state
 
@@ -50,7 +51,7 @@ def reading_real() -> Generator[None, None, None]:
 
 
 def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
-    """What comes of a use; ``call`` makes the calls it needs."""
+    """Returns what comes of a use; ``call`` makes the calls it needs."""
     try:
         real = next(use)
         while True:
@@ -62,7 +63,7 @@ def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
 
 
 async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
-    """The same where calls have to be awaited."""
+    """Returns the same where calls have to be awaited."""
     try:
         real = next(use)
         while True:
@@ -74,7 +75,8 @@ async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
 
 
 def arguments(method: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
-    """What a method is called with, by name, with its defaults; extra ones are left as they are."""
+    """Returns what a method is called with, by name, with its defaults; extra ones are left as they
+    are."""
     bound = _signature(method).bind(*given, **named)
     bound.apply_defaults()
     return dict(bound.arguments)

@@ -23,7 +23,7 @@ _late: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
 
 
 def is_muted() -> bool:
-    """True iff what is printed here and now is not shown."""
+    """Returns True iff what is printed here and now is not shown."""
     run = participation()
     return _late.get() or (run is not None and run.muted)
 

@@ -29,7 +29,8 @@ TRANSPARENT = "_rag_rule_transparent"
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
-    """The error for state that would carry over from run to run, which an application cannot swallow."""
+    """Returns the error for state that would carry over from run to run, which an application cannot
+    swallow."""
     error = StateShared(seen, ways_out)
     refused(error)
     return error
@@ -49,7 +50,8 @@ class Overlay(Protocol):
     """Stands in for a thing that has no twin, in one run."""
 
     def attribute(self, name: str) -> Any:
-        """What the thing's attribute is in this run; ``name`` is one that the overlay stands in for."""
+        """Returns what the thing's attribute is in this run; ``name`` is one that the overlay stands in
+        for."""
         ...
 
     def set_attribute(self, name: str, value: Any) -> None:
@@ -81,7 +83,8 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 
 def known_as(state: State, thing: Any) -> Hashable:
-    """How all runs recognise a thing that may be made anew in each of them, for what is outside."""
+    """Returns how all runs recognise a thing that may be made anew in each of them, for what is
+    outside."""
     return state.told_of(thing) or (state.first and state.first.told_of(thing)) or Same(thing)
 
 
@@ -206,7 +209,7 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """None where the thing itself is to be used."""
+        """Returns None where the thing itself is to be used."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
@@ -252,7 +255,7 @@ class Isolation:
         return StandIn(thing, twin)
 
     def _held(self, state: State, thing: Any) -> Held | None:
-        """The thing as it was when the first run first used it; None where it has no twin."""
+        """Returns the thing as it was when the first run first used it; None where it has no twin."""
         kept, key = state.aside if self.aside else state.before, (self.owner, Same(thing))
         if key not in kept:
             if self.twins is None:
@@ -270,7 +273,8 @@ class Isolation:
 
 
 def _was_written(state: State, key: Hashable) -> bool:
-    """True where the thing itself holds what the user's own run wrote, which a replay is not to see."""
+    """Returns True where the thing itself holds what the user's own run wrote, which a replay is not to
+    see."""
     first = state.first
     return first is not None and first.live and first.owned(key) is not None
 

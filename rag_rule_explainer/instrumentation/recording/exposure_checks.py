@@ -101,7 +101,7 @@ class ExposureChecks:
         serving: Serving[object],
         requests: Sequence[Request],
     ) -> Answer:
-        """The answer with what it was given on it.
+        """Returns the answer with what it was given on it.
 
         Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
         that was left out, SourcesReordered where sources came in another order than they were to, if
@@ -172,7 +172,7 @@ class ExposureChecks:
     def unseen_needed(
         self, that_found: ThatFound = nobody_knows, answers: str = ""
     ) -> UnseenSourcesNeeded:
-        """The error for a replay that goes another way without the sources that no model saw.
+        """Returns the error for a replay that goes another way without the sources that no model saw.
 
         ``answers``: how the answer came out, where that is all that shows it.
         """
@@ -180,7 +180,7 @@ class ExposureChecks:
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
-        """What to do where the application keeps what an earlier run found."""
+        """Returns what to do where the application keeps what an earlier run found."""
         return (
             ". If the application keeps what another run found, pass a function that makes it anew for "
             f"every run{self.making and f': {self.making}'}"

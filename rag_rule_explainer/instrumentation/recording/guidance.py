@@ -21,7 +21,7 @@ def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
 def unseen_needed(
     held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
 ) -> UnseenSourcesNeeded:
-    """The error for a replay that goes another way without the sources that no model saw.
+    """Returns the error for a replay that goes another way without the sources that no model saw.
 
     ``answers``: how the answer came out, where that is all that shows it.
     """
@@ -43,7 +43,7 @@ def unseen_needed(
 
 
 def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
-    """The error for sources that were left out of a replay, and reached the model all the same.
+    """Returns the error for sources that were left out of a replay, and reached the model all the same.
 
     ``anew``: what to do where the application keeps what an earlier run found.
     """
@@ -66,14 +66,14 @@ def _by(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
-    """What was searched: classes, and functions by their own names, each once."""
+    """Returns what was searched: classes, and functions by their own names, each once."""
     known = (each.retriever for each in retrievals if each.retriever is not None)
     names = (str(getattr(each, "__qualname__", type(each).__qualname__)) for each in known)
     return ", ".join(dict.fromkeys(name.rsplit("<locals>.", 1)[-1] for name in names))
 
 
 def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
-    """The innermost function that made all of these retrievals; empty where nobody knows one."""
+    """Returns the innermost function that made all of these retrievals; empty where nobody knows one."""
     if not retrievals:
         return ""
     first, *others = (each.callers for each in retrievals)

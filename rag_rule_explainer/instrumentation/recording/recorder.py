@@ -113,12 +113,12 @@ class Recording(Gate, Generic[Item]):
 
     @property
     def retrievals(self) -> int:
-        """How many retrievals were recorded."""
+        """Returns how many retrievals were recorded."""
         return len(self._retrievals)
 
     @property
     def forms(self) -> tuple[object, ...]:
-        """The forms in which retrievals came, in order."""
+        """Returns the forms in which retrievals came, in order."""
         with self._lock:
             return tuple(each.form for each in self._retrievals)
 
@@ -182,34 +182,35 @@ class Captured(Generic[Item]):
     def brought(
         cls, items: Sequence[Item], identify: Identify[Item], only: Sequence[object] = ()
     ) -> "Captured[Item]":
-        """What the caller brings, to be served to every retrieval whatever its query."""
+        """Returns what the caller brings, to be served to every retrieval whatever its query."""
         retrieval = Retrieval((), tuple(items))
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
     def replaying(self, kept: Iterable[Source]) -> "Serving[Item]":
-        """A run that is to see just the kept sources; in this order, where it is not the recorded one."""
+        """Returns a run that sees just the kept sources, in this order where it is not the recorded
+        one."""
         return Serving(self, [source.id for source in kept])
 
     def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
-        """The kept ids as they are, where their order is not that of the record; else nothing."""
+        """Returns the kept ids as they are, where their order is not that of the record; else nothing."""
         ids = frozenset(kept)
         recorded = [source.id for source in self.sources if source.id in ids]
         return () if recorded == list(kept) else tuple(kept)
 
     def form(self, keys: Keys) -> object:
-        """How the result of a retrieval came in the baseline; None where it never made it."""
+        """Returns how the result of a retrieval came in the baseline; None where it never made it."""
         forms = {key: each.form for each in self.retrievals for key in each.keys}
         return next((forms[key] for key in keys if key in forms), None)
 
     def form_of_another(self, retriever: object) -> object:
-        """How the last result of this retriever came, whatever it was asked; () where it was asked
-        nothing."""
+        """Returns how the last result of this retriever came, whatever it was asked; () where it was
+        asked nothing."""
         search = _search_of(retriever)
         own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
         return next(own, ())
 
     def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
-        """The retrievals that found any of these sources."""
+        """Returns the retrievals that found any of these sources."""
         return [
             retrieval
             for retrieval, batch in zip(self.retrievals, self.batches, strict=True)
@@ -217,7 +218,7 @@ class Captured(Generic[Item]):
         ]
 
     def failure(self, keys: Keys) -> Exception | None:
-        """What a retrieval raised in the baseline, each time that it was made."""
+        """Returns what a retrieval raised in the baseline, each time that it was made."""
         errors = {key: each.error for each in self.failures for key in each.keys}
         return next((errors[key] for key in keys if key in errors), None)
 
@@ -250,8 +251,8 @@ class Captured(Generic[Item]):
 
 
 def _search_of(retriever: object) -> object:
-    """What a gate was put around: another one around the same is as good. Told apart by identity, but for
-    methods, which are made anew each time."""
+    """Returns what a gate was put around: another one around the same is as good. Told apart by identity,
+    but for methods, which are made anew each time."""
     search: object = getattr(retriever, "__wrapped__", retriever)
     return search if isinstance(search, MethodType) else id(search)
 
@@ -279,8 +280,8 @@ class Serving(Gate, Generic[Item]):
         self._places = {identity: place for place, identity in enumerate(self.order)}
 
     def serve(self, keys: Keys, asked: str = "") -> list[Item] | None:
-        """The kept ones of the items recorded for this retrieval: in the order asked for, where that is
-        another one than the record's, else in their own.
+        """Returns the kept ones of the items recorded for this retrieval: in the order asked for, where
+        that is another one than the record's, else in their own.
 
         Where the baseline made it several times with different results, the n-th time gets what came the
         n-th time; where that cannot be said, it gets the kept ones of them all, and ``undecided`` says
@@ -323,15 +324,15 @@ class Serving(Gate, Generic[Item]):
         return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
-        """How the result of this retrieval came in the baseline; None where it never made it."""
+        """Returns how the result of this retrieval came in the baseline; None where it never made it."""
         return self._captured.form(keys)
 
     def form_of_another(self, retriever: object) -> object:
-        """How the last result of this retriever came there; () where it was asked nothing."""
+        """Returns how the last result of this retriever came there; () where it was asked nothing."""
         return self._captured.form_of_another(retriever)
 
     def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
-        """The retrievals of the baseline that found any of these sources."""
+        """Returns the retrievals of the baseline that found any of these sources."""
         return self._captured.that_found(ids)
 
     def texts_of(self, items: Sequence[Item]) -> list[str]:
@@ -352,7 +353,7 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """What is kept of a live retrieval, and of what every retrieval is to return as well."""
+        """Returns what is kept of a live retrieval, and of what every retrieval is to return as well."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))
@@ -372,7 +373,7 @@ _going_on: ContextVar[GoingOn | None] = ContextVar("rag_rule_going_on", default=
 
 
 def going_on() -> GoingOn | None:
-    """What the current context takes part in; None where it takes part in nothing, or no longer."""
+    """Returns what the current context takes part in; None where that is nothing, or has ended."""
     current = _going_on.get()
     return None if current is None or current.closed else current
 

@@ -35,7 +35,7 @@ class Retrieval(Generic[Item]):
     callers: tuple[str, ...] = ()
 
     def overlaps(self, later: "Retrieval[Any]") -> bool:
-        """True iff the later one began before this one had ended."""
+        """Returns True iff the later one began before this one had ended."""
         return later.began < self.ended
 
 
@@ -55,5 +55,5 @@ class Results(Generic[Item]):
 
     @property
     def differ(self) -> bool:
-        """True iff not all of them had the same sources."""
+        """Returns True iff not all of them had the same sources."""
         return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1

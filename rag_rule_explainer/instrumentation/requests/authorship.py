@@ -109,7 +109,7 @@ class Authorship:
     def _words_in(
         self, answer: Answer, made: Iterable[str] = ()
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """The words that are the answer's own, and those that are strange."""
+        """Returns the words that are the answer's own, and those that are strange."""
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
         own = words - self._facts - _words_of(made) - self._cut_off(line)
@@ -117,15 +117,15 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """The words of an answer that stand in a source after the same word, be they cut off."""
+        """Returns the words of an answer that stand in a source after the same word, be they cut off."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
         )
 
     def _is_said(self, answer: Answer, own: frozenset[str], exchanges: Sequence[Exchange]) -> bool:
-        """Whether models said more than a third of these words, or a part of the answer, around which
-        the rest stands in the code."""
+        """Returns whether models said more than a third of these words, or a part of the answer, around
+        which the rest stands in the code."""
         said = _words_of(each.said or "" for each in exchanges)
         if not own or 3 * len(own & said) > len(own):
             return True
@@ -136,7 +136,8 @@ class Authorship:
 
     @property
     def doubt(self) -> str:
-        """Why another model may have written answers, as far as is known by now; empty where none has."""
+        """Returns why another model may have written answers, as far as is known by now; empty where none
+        has."""
         if self.vouched:
             return ""
         with self._lock:
@@ -160,8 +161,8 @@ class Authorship:
         )
 
     def _decisive(self, written: Written) -> frozenset[str]:
-        """What is the same wherever models replied the same. Where they write the answers, or were not
-        asked at all, code may choose among texts of its own."""
+        """Returns what is the same wherever models replied the same. Where they write the answers, or
+        were not asked at all, code may choose among texts of its own."""
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange
 
@@ -180,7 +181,7 @@ class Authorship:
 
 
 def _first_difference(first: str, other: str) -> list[str]:
-    """What each of two texts has, and the other one has not, where they first differ."""
+    """Returns what each of two texts has, and the other one has not, where they first differ."""
     words = first.split(), other.split()
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
         if kind != "equal":

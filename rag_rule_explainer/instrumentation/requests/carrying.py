@@ -154,7 +154,7 @@ def _read(texts: Iterable[str]) -> list[Reading]:
 
 
 def is_too_short(text: str) -> bool:
-    """True for a text that may be anybody's, which is therefore hardly looked for."""
+    """Returns True for a text that may be anybody's, which is therefore hardly looked for."""
     return 0 < _words_of(text) < _SURE_WORDS
 
 

@@ -78,17 +78,17 @@ class ClientWatch:
 
     @property
     def fault(self) -> str:
-        """What is wrong with a reply; or that there is none, as all models failed."""
+        """Returns what is wrong with a reply; or that there is none, as all models failed."""
         return f"{FAILED}: {self.failures[0]}" if self.failures and not self.said else self._fault
 
     @property
     def failed(self) -> bool:
-        """Whether a model raised."""
+        """Returns whether a model raised."""
         return bool(self.failures)
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """The tokens that the replies report, by model."""
+        """Returns the tokens that the replies report, by model."""
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 

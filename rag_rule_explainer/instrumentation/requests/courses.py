@@ -79,28 +79,30 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """True iff the last request of the other run is one of this one's, but for replies in it."""
+        """Returns True iff the last request of the other run is one of this one's, but for replies in
+        it."""
         if not other.steps:
             return False
         last = other.steps[-1]
         return any(last.request == step.request or last.framed == step.framed for step in self.steps)
 
     def same_order(self, other: "Course") -> bool:
-        """True iff the requests of both are the same to the letter."""
+        """Returns True iff the requests of both are the same to the letter."""
         return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
 
     def same_replies(self, other: "Course") -> bool:
-        """True iff the models of both said the same."""
+        """Returns True iff the models of both said the same."""
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     @property
     def beginning(self) -> str:
-        """A digest of the requests that were made before any reply; empty where there are none."""
+        """Returns a digest of the requests that were made before any reply; empty where there are
+        none."""
         first = sorted(step.request for step in self.steps if not step.after)
         return _digest("\n".join(first)) if first else ""
 
     def fingerprint(self, ignored: Sequence[str]) -> str:
-        """The course as JSON, without texts; ``ignored``: what was taken out of them before."""
+        """Returns the course as JSON, without texts; ``ignored``: what was taken out of them before."""
         return json.dumps([list(ignored), self.steps])
 
     @classmethod
@@ -152,7 +154,7 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> tuple[str, ...]:
-        """The parts of the other run's request that the first one's does not have."""
+        """Returns the parts of the other run's request that the first one's does not have."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
         was, came = self.was.split(), self.came.split()
@@ -230,7 +232,8 @@ def _without_replies(
 
 
 def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
-    """The request of the first run that stands where the other one's does, or the next that is left."""
+    """Returns the request of the first run that stands where the other one's does, or the next that is
+    left."""
     if not first.texts:
         return ""
     if place in left:

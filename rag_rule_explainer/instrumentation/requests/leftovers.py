@@ -181,7 +181,7 @@ class Leftovers:
         return Leftover(found.mark.text, owners)
 
     def _stands_in_a_text(self, found: Found) -> bool:
-        """Whether a text from before the baseline has the mark, and around it the same words."""
+        """Returns whether a text from before the baseline has the mark, and around it the same words."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -200,8 +200,8 @@ class Leftovers:
         return any(each.text in value or value in each.text for each in self._sources)
 
     def _is_an_entry(self, found: Found) -> bool:
-        """Whether the application held just this before the baseline, not as part of a document, and puts
-        what holds it into texts."""
+        """Returns whether the application held just this before the baseline, not as part of a document,
+        and puts what holds it into texts."""
         records = self._records_before()
         return any(
             held.is_code
@@ -218,7 +218,8 @@ class Leftovers:
         return self._records
 
     def _newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
-        """Whether something holds it that did not before the baseline; and what, where that was there."""
+        """Returns whether something holds it that did not before the baseline, and what, if that
+        existed."""
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self._sources)
@@ -234,7 +235,7 @@ class Leftovers:
         return is_new, ""
 
     def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Whether it was there before the baseline, rather than made by the first run."""
+        """Returns whether it was there before the baseline, rather than made by the first run."""
         earlier = self.before.of(held.thing)
         if earlier is not None:
             is_collection = not (held.is_users)
@@ -296,7 +297,7 @@ def _lines_of(text: str) -> list[str]:
 
 
 def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
-    """Whether a line has the mark in the same place. ``is_part``: of a text of several lines."""
+    """Returns whether a line has the mark in the same place. ``is_part``: of a text of several lines."""
     mark, before, after = found.mark.words, found.before, found.after
     size = len(mark)
     for start in range(len(line) - size + 1):

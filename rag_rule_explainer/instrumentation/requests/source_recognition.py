@@ -138,7 +138,8 @@ class Sight:
         return frozenset(leaked)
 
     def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
-        """The stretches that stand where one of these sources is shown right after another one."""
+        """Returns the stretches that stand where one of these sources is shown right after another
+        one."""
         ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
         starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
         return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
@@ -165,8 +166,8 @@ class Sight:
         return frozenset(seen)
 
     def orders_in(self, requests: Iterable[Request]) -> list[tuple[str, ...]]:
-        """The orders in which the recognisable sources are shown: in each request by where each of them
-        begins, and by where each is shown last; and over all requests by where each comes first.
+        """Returns the orders in which the recognisable sources are shown: in each request by where each
+        of them begins, and by where each is shown last; and over all requests by where each comes first.
         """
         orders, overall = list[tuple[str, ...]](), dict[str, None]()
         for request in requests:
@@ -227,7 +228,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def readings(text: str) -> Iterable[str]:
-    """The text as it is, and with the escapes of JSON and HTML undone."""
+    """Returns the text as it is, and with the escapes of JSON and HTML undone."""
     yield text
     if "\\" in text:
         yield _ESCAPE.sub(_unescaped, text)

@@ -60,7 +60,7 @@ class Steady:
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The caller's patterns, as text."""
+        """Returns the caller's patterns, as text."""
         return tuple(pattern.pattern for pattern in self._ignored)
 
     def without_ignored(self, text: str) -> str:

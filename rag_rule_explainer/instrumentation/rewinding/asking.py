@@ -55,8 +55,9 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 
 
 def _tells(thing: Any, named: frozenset[str]) -> bool:
-    """Whether code may find in which state it is. A lock that code only enters is as it was when the run
-    is over, and so is another thread's affair; what is only put into a queue is found by nobody here."""
+    """Returns whether code may find in which state it is. A lock that code only enters is as it was when
+    the run is over, and so is another thread's affair; what is only put into a queue is found by nobody
+    here."""
     if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
         return True
     return all(named & readers for kinds, readers in _READERS if issubclass(type(thing), kinds))
@@ -71,7 +72,7 @@ def answer_of(thing: object, ask: _Ask) -> object:
 
 
 def _of_a_file(thing: Any) -> object:
-    """The size and time of a file that is open to be read and written; nothing of another one."""
+    """Returns the size and time of a file that is open to be read and written; nothing of another one."""
     if thing.closed or "+" not in str(getattr(thing, "mode", "")):
         return None
     known = os.fstat(thing.fileno())

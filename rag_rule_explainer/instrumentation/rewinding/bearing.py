@@ -71,8 +71,8 @@ class Bearing:
         return self._is_read(name)
 
     def _is_users_doing(self, kept: Kept, name: str) -> bool:
-        """Whether the user's code sets that on an object of a framework, or may change it there: all else
-        is the object's own affair."""
+        """Returns whether the user's code sets that on an object of a framework, or may change it there:
+        all else is the object's own affair."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
             if names & self.named:
@@ -82,7 +82,8 @@ class Bearing:
         return any(each.removeprefix("_") in self._stored for each in names)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
-        """The properties that the user's code sets, by which an object holds something else there."""
+        """Yields the properties that the user's code sets, by which an object holds something else
+        there."""
         for each in self._stored:
             found = getattr_static(type(thing), each, None)
             setter = getattr(found, "fset", None)
@@ -91,13 +92,13 @@ class Bearing:
 
     @cached_property
     def _stored(self) -> frozenset[str]:
-        """The attributes that the user's code sets."""
+        """Returns the attributes that the user's code sets."""
         by_text = (text for code in self._others for text in texts_in(code) if "setattr" in self.named)
         return frozenset((*(name for code in self._others for name in _set_in(code)), *by_text))
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """The templates that the application holds, and the names that it asks things for by
+        """Returns the templates that the application holds, and the names that it asks things for by
         functions."""
         asking = [each for each in self._snapshot.things if isinstance(each, _ASKING)]
         names = [str(name) for each in asking for name in each.__reduce__()[1]]
@@ -107,8 +108,8 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Whether something may catch an error of the application's own: then a limit decides what is
-        answered instead."""
+        """Returns whether something may catch an error of the application's own: then a limit decides
+        what is answered instead."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
@@ -124,7 +125,8 @@ class Bearing:
 
 
 def _running(functions: list[Node]) -> Iterator[CodeType]:
-    """The code that a run may call: not that of methods that no code names, such as those that report."""
+    """Yields the code that a run may call: not that of methods that no code names, such as those that
+    report."""
     codes = [node.thing.__code__ for node in functions]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing

@@ -83,8 +83,8 @@ class Beyond:
             yield Left("sqlite3", told)
 
     def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
-        """Those that are reachable, also through what a library holds anywhere in its objects; not by
-        way of the objects with these ids."""
+        """Returns those that are reachable, also through what a library holds anywhere in its objects;
+        not by way of the objects with these ids."""
         waiting: list[Any] = [
             each
             for each in self._things
@@ -111,7 +111,7 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Whether the code's own statements say that no table is both written and read."""
+        """Returns whether the code's own statements say that no table is both written and read."""
         said = Statements.among(self._texts)
         if said.read and not said.written:
             return False  # whoever wrote may have written what is read

@@ -55,7 +55,7 @@ def _is_built_on_a_framework(module: str) -> bool:
 
 
 def _used_by(module: ModuleType | None) -> Iterator[str]:
-    """The modules of what a module has in its globals."""
+    """Yields the modules of what a module has in its globals."""
     for value in list(vars(module).values()) if module is not None else ():
         if isinstance(value, ModuleType):
             yield value.__name__
@@ -81,7 +81,7 @@ def _is_kept_to_itself(found: Distribution) -> bool:
 
 
 def _distribution_of(package: str) -> Distribution | None:
-    """The distribution that brought a package: mostly the one of its name."""
+    """Returns the distribution that brought a package: mostly the one of its name."""
     try:
         return distribution(package)
     except PackageNotFoundError:

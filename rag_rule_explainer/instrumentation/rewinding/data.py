@@ -40,7 +40,8 @@ def is_data(value: Any) -> bool:
 
 
 def _held_by(thing: Any) -> list[Any] | None:
-    """What a collection holds, or an object by names; None for what holds nothing that Python knows."""
+    """Returns what a collection holds, or an object by names; None for what holds nothing that Python
+    knows."""
     if isinstance(thing, DICT):
         return [*DICT.keys(thing), *DICT.values(thing)]
     if isinstance(thing, (*LISTED, SET, frozenset)):
@@ -53,7 +54,7 @@ def _held_by(thing: Any) -> list[Any] | None:
 
 
 def _can_be_written_down(thing: object) -> bool:
-    """Whether it is no lock, no socket, and nothing else that is of this process alone."""
+    """Returns whether it is no lock, no socket, and nothing else that is of this process alone."""
     try:
         pickle.dumps(thing)
     except Exception:  # whatever its class raises

@@ -49,7 +49,7 @@ class Node:
 
     @property
     def is_passed_by(self) -> bool:
-        """True iff what it holds is called as it is called itself."""
+        """Returns True iff what it holds is called as it is called itself."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 

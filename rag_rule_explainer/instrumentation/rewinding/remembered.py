@@ -67,7 +67,7 @@ def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _standing_for(value: Any) -> Any:
-    """What tells a value from another one and keeps nothing alive."""
+    """Returns what tells a value from another one and keeps nothing alive."""
     if is_plain(value):
         return value
     if isinstance(value, DICT):

@@ -193,7 +193,7 @@ def _write(kept: Kept, content: Any) -> None:
 
 
 def _with_what_was_added(kept: Kept, put: Any, now: Any) -> Any:
-    """What a part is to hold again, with what a collection has got meanwhile: it may be another
+    """Returns what a part is to hold again, with what a collection has got meanwhile: it may be another
     thread's."""
     thing, came = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):
@@ -206,5 +206,5 @@ def _with_what_was_added(kept: Kept, put: Any, now: Any) -> Any:
 
 
 def _renewed(cached: Any) -> Any:
-    """A cache of the same function, with nothing in it."""
+    """Returns a cache of the same function, with nothing in it."""
     return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)

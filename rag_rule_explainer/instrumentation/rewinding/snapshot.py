@@ -104,7 +104,7 @@ def _kept_of(node: Node) -> Iterator[Kept]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """What of an object of a library is plain data; None for nothing of it."""
+    """Returns what of an object of a library is plain data; None for nothing of it."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):

@@ -36,7 +36,7 @@ def gated_function(
     *,
     unsaid: Collection[str] = (),
 ) -> Callable[..., Any]:
-    """The same function, sync or async, recorded and served; it belongs to the run it is made in.
+    """Returns the same function, sync or async, recorded and served; it belongs to the run it is made in.
 
     ``unsaid``: names of arguments that say nothing of what is searched for, such as callbacks.
     """
@@ -83,7 +83,8 @@ def _name(search: Callable[..., Any]) -> str:
 
 
 def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What is searched for, as text: the first argument, else the texts among those that have names."""
+    """Returns what is searched for, as text: the first argument, else the texts among those that have
+    names."""
     if args:
         return str(args[0])
     texts: list[str] = []

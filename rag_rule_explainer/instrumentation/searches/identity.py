@@ -32,7 +32,7 @@ class Retrieved:
 
 
 def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
-    """The source of each text of each retrieval; equal texts give equal sources.
+    """Returns the source of each text of each retrieval; equal texts give equal sources.
 
     A text is known by its content and its id, without an id by its content and what in its metadata does
     not change from call to call. Where another retrieval returned the same content under another id, as
@@ -85,7 +85,7 @@ def _content(text: Retrieved) -> str:
 
 
 def _is_volatile(key: str, value: object) -> bool:
-    """True for what a search says of its own doing: scores, distances, times."""
+    """Returns True for what a search says of its own doing: scores, distances, times."""
     return isinstance(value, float) or _VOLATILE.search(str(key).casefold()) is not None
 
 
@@ -94,7 +94,7 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, Retrieved]) -> dict[str, str]:
-    """What tells texts of one name apart, of each identity: the same at every call."""
+    """Returns what tells texts of one name apart, of each identity: the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():
@@ -115,12 +115,13 @@ def _name(text: Retrieved) -> str:
 
 
 def _names(text: str) -> bool:
-    """False for blank text and for lone surrogates, which nothing can print."""
+    """Returns False for blank text and for lone surrogates, which nothing can print."""
     return bool(text.strip()) and text == text.encode("utf-8", "ignore").decode("utf-8")
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """A name of its own for each identity. Names and texts are untrusted, and may be made to clash."""
+    """Returns a name of its own for each identity. Names and texts are untrusted, and may be made to
+    clash."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

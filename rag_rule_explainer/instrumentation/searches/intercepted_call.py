@@ -38,7 +38,7 @@ class Shape(Protocol[Item]):
     """How a search returns what it found."""
 
     def found(self, result: Any) -> Sequence[Item]:
-        """The items of a result."""
+        """Returns the items of a result."""
         ...
 
     def form(self, result: Any) -> object:
@@ -46,15 +46,15 @@ class Shape(Protocol[Item]):
         ...
 
     def of_another(self, form: object) -> object:
-        """The form for a request that was never made, given that of another one."""
+        """Returns the form for a request that was never made, given that of another one."""
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
-        """The items in the form of a result."""
+        """Returns the items in the form of a result."""
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
-        """True iff scores would have to be made up."""
+        """Returns True iff scores would have to be made up."""
         ...
 
 
@@ -75,7 +75,8 @@ class Asked(Generic[Item]):
     hangs_on: tuple[object, ...] = ()
 
     def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
-        """What the caller gets. Yields where the real search is to be made, and is sent its result."""
+        """Yields where the real search is to be made, and is sent its result; returns what the caller
+        gets."""
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
@@ -151,13 +152,13 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.bore, self.hangs_on))
 
     def _holds_own(self) -> bool:
-        """Whether this run made what is searched, or wrote to it."""
+        """Returns whether this run made what is searched, or wrote to it."""
         run = participation()
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 
     def _genuine(self, part: Recording[Item], found: Sequence[Item], began: int) -> list[Item] | None:
-        """What a search found in the baseline that was not made of what the run had retrieved before;
-        None where nothing says that any of it was."""
+        """Returns what a search found in the baseline that was not made of what the run had retrieved
+        before; None where nothing says that any of it was."""
         run = participation()
         if run is None or run.shared is None or not found:
             return None
@@ -179,7 +180,8 @@ class Asked(Generic[Item]):
         return [item for item, made in zip(found, derived, strict=True) if not made]
 
     def _changed(self, before: Shared) -> Iterator[object]:
-        """The collections that are searched and were not there before the run, or not of that size."""
+        """Yields the collections that are searched and are new since the run began, or of another
+        size."""
         for each in reached(*self.hangs_on):
             size = size_of(each)
             if size is not None and before.size_of(each) != size:
@@ -190,8 +192,8 @@ class Asked(Generic[Item]):
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
-        """What was found live, but for what does not come from what this replay was served, and for
-        sources that were left out."""
+        """Returns what was found live, but for what does not come from what this replay was served, and
+        for sources that were left out."""
         found = list(self._found(result))
         known = Known([*part.delivered_texts(), *_made_by_models()])
         kept = [
@@ -223,8 +225,8 @@ def _told() -> Generator[None, None, None]:
 
 
 def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
-    """Whether the run made one of these collections, and put into it what it had retrieved. Raises
-    StateShared where all runs share it."""
+    """Returns whether the run made one of these collections, and put into it what it had retrieved.
+    Raises StateShared where all runs share it."""
     made, now = False, None
     for each in changed:
         if any(map(known.derives, _texts_in(latest_in(each)))):
@@ -236,7 +238,7 @@ def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bo
 
 
 def _texts_in(held: Iterable[Any]) -> Iterator[str]:
-    """The texts of documents in a collection, which may stand there in pairs with something else."""
+    """Yields the texts of documents in a collection, which may stand in pairs with something else."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())
@@ -250,7 +252,7 @@ def _made_by_models() -> list[str]:
 
 
 def asked_part(retriever: object) -> GoingOn | None:
-    """What a call of this retriever takes part in: a replay, a baseline, or nothing."""
+    """Returns what a call of this retriever takes part in: a replay, a baseline, or nothing."""
     part = going_on()
     return part if part is not None and part.concerns(retriever) else None
 
@@ -287,7 +289,7 @@ async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
 
 
 async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Awaitable[Result]]) -> T:
-    """The same for a coroutine function."""
+    """Returns the same for a coroutine function."""
     step = _Step(retrieval)
     if step.wants_a_search():
         try:
@@ -319,11 +321,11 @@ class _Step(Generic[T]):
         return self._goes_on(lambda: next(self._retrieval))
 
     def finished(self, found: Result) -> T:
-        """Its result, now that the search has found this."""
+        """Returns its result, now that the search has found this."""
         return self._ended(self._goes_on(lambda: self._retrieval.send(found)))
 
     def failed(self, error: Exception) -> T:
-        """What becomes of a search that raised: by rule, that it raises."""
+        """Returns what becomes of a search that raised: by rule, that it raises."""
         if isinstance(error, StopIteration):
             error = _Stopped(error)
         return self._ended(self._goes_on(lambda: self._retrieval.throw(error)))

@@ -205,7 +205,7 @@ def _plain_id(told: object) -> str | None:
 
 
 def items_in(result: Any) -> Iterable[Any]:
-    """The items of a result, which may be one alone, or None for nothing."""
+    """Returns the items of a result, which may be one alone, or None for nothing."""
     if result is None:
         return ()
     one: tuple[Any, ...] = (result,)
@@ -223,7 +223,8 @@ ONE = object()
 
 
 def result_like(items: list[Any], form: object) -> Any:
-    """The items as a result of that form: one text for all, a list, or the first alone (else None)."""
+    """Returns the items as a result of that form: one text for all, a list, or the first alone (else
+    None)."""
     if form == "":
         return "\n\n".join(items)
     if form is ONE:

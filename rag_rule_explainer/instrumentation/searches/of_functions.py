@@ -125,7 +125,7 @@ def gate(
     text_of: TextOf | None = None,
     item_of: ItemOf | None = None,
 ) -> Any:
-    """The same search, visible to explanations: a function or a method, sync or async.
+    """Returns the same search, visible to explanations: a function or a method, sync or async.
 
     It is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class. Outside
     of an explanation it is the search itself. A gate that is made inside a run belongs to that run

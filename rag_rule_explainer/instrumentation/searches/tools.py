@@ -14,7 +14,7 @@ _NOT_STUBBED = object()
 
 
 def tool(function: Function) -> Function:
-    """The same function, sync or async, as a tool of its name: a decorator.
+    """Returns the same function, sync or async, as a tool of its name: a decorator.
 
     Tools need none to be counted, as the client tells which ones a model calls. It is what lets
     ``stub_tools=`` stand in for a tool that is not to run in replays, such as one that writes or sends.

@@ -15,7 +15,7 @@ _TEXT_KEYS = ("page_content", "text", "content")
 def as_items(
     given: Iterable[Any], lift: Callable[[Any], Item | None], identify: Identify[Item], kind: str
 ) -> list[Item]:
-    """What the caller brings as items of a retrieval.
+    """Returns what the caller brings as items of a retrieval.
 
     ``lift``: from a framework's own document or a ``Retrieved`` to an item; None for anything else. A
     ``Source``, a text, and a JSON object are understood by all: of the latter ``id``, the text

@@ -47,7 +47,7 @@ def _begun_by(code: CodeType) -> tuple[ast.Call, ...]:
 
 
 def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
-    """The calls that begin something which nobody waits for."""
+    """Yields the calls that begin something which nobody waits for."""
     waited = {
         id(inner)
         for node in ast.walk(tree)

@@ -69,7 +69,7 @@ def _function_of(held: Held) -> FunctionType | None:
 
 
 def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[str]:
-    """The names that it, and what it calls by name, reads."""
+    """Returns the names that it, and what it calls by name, reads."""
     names, waiting, seen = set[str](), [function], set[CodeType]()
     while waiting:
         code = waiting.pop().__code__

@@ -133,8 +133,8 @@ def place_in(holdings: Holdings, held: Held, name: str) -> str:
 
 
 def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
-    """The code of the user's functions that a run may call: not methods that no code names, such as those
-    that report statistics."""
+    """Yields the code of the user's functions that a run may call: not methods that no code names, such
+    as those that report statistics."""
     functions = list(users_functions(holdings))
     for held, function in functions:
         holder = None if held.holder is None else holdings.all[held.holder].thing
@@ -199,7 +199,7 @@ def texts_in(code: CodeType) -> Iterator[str]:
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:
-    """The names that patterns ask for, among others."""
+    """Yields the names that patterns ask for, among others."""
     for each in code.co_consts:
         if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
@@ -213,7 +213,7 @@ def _last_line(code: CodeType) -> int:
 
 @lru_cache(maxsize=64)
 def _read_in(file: str) -> "_Reading | None":
-    """Where a file reads which names; None where there is no source."""
+    """Returns where a file reads which names; None where there is no source."""
     source = "".join(linecache.getlines(file))
     if not source.strip():
         return None
@@ -326,7 +326,7 @@ def _fails_or_tells(statement: ast.stmt) -> bool:
 
 
 def _set_alone(branch: ast.If) -> list[str]:
-    """The only thing that is set where a condition holds, where nothing else comes of it."""
+    """Returns the only thing that is set where a condition holds, where nothing else comes of it."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

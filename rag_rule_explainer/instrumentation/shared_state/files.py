@@ -157,7 +157,7 @@ class Files:
 
 
 def _absolute(path: str) -> str:
-    """The path in full; empty for what is no file of the application's."""
+    """Returns the path in full; empty for what is no file of the application's."""
     if not path or path.endswith(_OTHERS):
         return ""
     full = Path(path).absolute()
@@ -171,7 +171,8 @@ def _of_uri(database: str) -> str:
 
 
 def _content_of(path: str) -> bytes:
-    """What stands for what is in a folder, or in a file and in the log of a database that it is."""
+    """Returns what stands for what is in a folder, or in a file and in the log of a database that it
+    is."""
     digest = blake2b(digest_size=16)
     if Path(path).is_dir():
         names = sorted(each.name for each in Path(path).iterdir())

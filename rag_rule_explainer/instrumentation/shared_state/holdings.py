@@ -215,7 +215,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _parameters_of(function: Any) -> tuple[str, ...]:
-    """Those that are given by their place; more than there are, where that is not known."""
+    """Returns those that are given by their place; more than there are, where that is not known."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * _MOST_INSIDE
 

@@ -137,7 +137,7 @@ class Lasting:
         return found
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
-        """What is not looked into: that of models, and of clients and the like."""
+        """Yields what is not looked into: that of models, and of clients and the like."""
         for each in sticking_in(after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
@@ -146,7 +146,8 @@ class Lasting:
                 yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
-        """What the baseline has changed and the code reads, though no code is seen to change it."""
+        """Yields what the baseline has changed and the code reads, though no code is seen to change
+        it."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed(self.before, after, after.is_in_users):
             known = self.before.of(held.thing)
@@ -179,7 +180,7 @@ class Lasting:
 
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """What objects of frameworks that have this name, or an attribute of this name, hold."""
+    """Yields what objects of frameworks that have this name, or an attribute of this name, hold."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()
@@ -189,7 +190,8 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Whether a run would find anything else there by now; what was not there yet does not count."""
+    """Returns whether a run would find anything else there by now; what was not there yet does not
+    count."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()
@@ -206,7 +208,7 @@ def _has_another(thing: object, name: str, was: object) -> bool:
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:
-    """The texts, numbers and sizes of what has this name."""
+    """Returns the texts, numbers and sizes of what has this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
         # What a framework's object holds is kept apart run by run, or refused.

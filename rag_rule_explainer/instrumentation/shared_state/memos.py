@@ -55,7 +55,7 @@ def _is_dict(thing: object) -> bool:
 
 
 def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
-    """True iff the next run adds to the dict that holds it, or to one around that."""
+    """Returns True iff the next run adds to the dict that holds it, or to one around that."""
     around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
     found = [(each.size, later.of(each.thing)) for each in around]
     return any(now is not None and now.size > size for size, now in found)
@@ -66,7 +66,7 @@ def _is_cached(thing: object, name: str) -> bool:
 
 
 def _kept_names(holdings: Holdings) -> Iterator[str]:
-    """The names of what some function writes only if nothing is there yet."""
+    """Yields the names of what some function writes only if nothing is there yet."""
     for _, function in users_functions(holdings):
         tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):

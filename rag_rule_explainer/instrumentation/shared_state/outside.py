@@ -36,7 +36,7 @@ class Outside:
 
     @property
     def shared(self) -> str:
-        """What runs set for themselves where others see it, in words; empty for nothing."""
+        """Returns what runs set for themselves where others see it, in words; empty for nothing."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"
@@ -96,7 +96,7 @@ def _arguments(given: object) -> list[str]:
 
 
 def _path(given: object) -> str | None:
-    """None for the number of a file that is open, and for what only stands for a path."""
+    """Returns None for the number of a file that is open, and for what only stands for a path."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
     return str(given) if isinstance(given, PurePath) else None

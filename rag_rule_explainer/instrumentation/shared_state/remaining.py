@@ -36,7 +36,7 @@ def told_of_what_remains(before: Holdings, after: Holdings, known: str) -> str:
 def _changed(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str]]:
-    """What holds something else than before, and the name of that, if it has any."""
+    """Yields what holds something else than before, and the name of that, if it has any."""
     for held, name, _ in changed(before, after, wanted):
         yield held, name
     for held in after.all:
@@ -51,6 +51,6 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Whether it was, or what holds it: a list that is new is one more value of an object."""
+    """Returns whether it was, or what holds it: a list that is new is one more value of an object."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

@@ -32,12 +32,12 @@ class Statements:
 
     @property
     def any(self) -> bool:
-        """True iff there are any."""
+        """Returns True iff there are any."""
         return bool(self.written or self.read)
 
     @property
     def both(self) -> str:
-        """A table that is written and read; empty for none."""
+        """Returns a table that is written and read; empty for none."""
         if "" in self.read and self.written:
             return min(self.written)
         return min(self.written & self.read, default="")

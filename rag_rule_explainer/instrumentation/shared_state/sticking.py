@@ -119,7 +119,7 @@ def _place_at(target: ast.expr) -> Place:
 
 
 def _is_a_namespace(node: ast.expr) -> bool:
-    """Whether entries of it are attributes or variables: ``vars(self)``, ``globals()``."""
+    """Returns whether entries of it are attributes or variables: ``vars(self)``, ``globals()``."""
     label = label_of(node.func) if isinstance(node, ast.Call) else label_of(node)
     return label in {"vars", "globals", "__dict__"}
 
@@ -142,7 +142,7 @@ def _key(slice_: ast.expr) -> str:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Whether it is set, whatever happens, to what does not come from what it was."""
+    """Returns whether it is set, whatever happens, to what does not come from what it was."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and _is_certain(written)
@@ -159,7 +159,7 @@ def _sets_anew(written: Written) -> bool:
 
 
 def _is_read_before(written: Written, name: str) -> bool:
-    """Whether the same function has read it by then, and found what an earlier run set."""
+    """Returns whether the same function has read it by then, and found what an earlier run set."""
     tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
         isinstance(node, (ast.Name, ast.Attribute))
@@ -172,7 +172,7 @@ def _is_read_before(written: Written, name: str) -> bool:
 
 
 def _is_target(tree: ast.AST, read: ast.AST) -> bool:
-    """Whether it is only read to set an entry of it."""
+    """Returns whether it is only read to set an entry of it."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
         for node in ast.walk(tree)
@@ -180,7 +180,7 @@ def _is_target(tree: ast.AST, read: ast.AST) -> bool:
 
 
 def _appends(written: Written) -> bool:
-    """Whether every call of the function puts something at the end."""
+    """Returns whether every call of the function puts something at the end."""
     tree, node = tree_of(written.code), written.node
     if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
         return False
@@ -189,7 +189,7 @@ def _appends(written: Written) -> bool:
 
 
 def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
-    """Whether code asks for nothing of it but what was put there last."""
+    """Returns whether code asks for nothing of it but what was put there last."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -202,7 +202,7 @@ def _for_the_last(tree: ast.AST) -> Iterable[int]:
 
 
 def _is_certain(written: Written) -> bool:
-    """Whether every call of the function comes by, or every branch sets the same."""
+    """Returns whether every call of the function comes by, or every branch sets the same."""
     tree = tree_of(written.code)
     place = place_of(written)
     body = _body_of(tree)
@@ -221,7 +221,7 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements in it that are carried out whenever it is."""
+    """Yields the statements in it that are carried out whenever it is."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):
@@ -255,12 +255,12 @@ def _set_in(statement: ast.stmt) -> set[Place]:
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
-    """Whether code asks for nothing of it but entries by their keys."""
+    """Returns whether code asks for nothing of it but entries by their keys."""
     return _all_reads(holdings, name, _by_key)
 
 
 def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
-    """Whether code names it only in such places, given by the ids of their nodes."""
+    """Returns whether code names it only in such places, given by the ids of their nodes."""
     for _, function in users_functions(holdings):
         tree, code = tree_of(function.__code__), function.__code__
         if tree is None:
@@ -277,7 +277,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:
-    """The ids of the nodes whose entries are asked for or set by a key."""
+    """Returns the ids of the nodes whose entries are asked for or set by a key."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
             yield id(node.value)

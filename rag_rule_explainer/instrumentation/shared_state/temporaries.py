@@ -189,7 +189,7 @@ class OneAtATime:
 
     @property
     def written(self) -> str:
-        """What runs write that they share, in words; empty for nothing."""
+        """Returns what runs write that they share, in words; empty for nothing."""
         return self._written or self._outside.shared
 
 
@@ -226,11 +226,11 @@ class Shared:
         return self._sizes.get(id(container))
 
     def differs_from(self, other: "Shared") -> bool:
-        """True iff something that both know holds another thing now."""
+        """Returns True iff something that both know holds another thing now."""
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
-        """True iff something holds a text or a collection now that it did not hold earlier."""
+        """Returns True iff something holds a text or a collection now that it did not hold earlier."""
         return any(
             earlier._marks.get(place) != held
             for place, held in self._marks.items()

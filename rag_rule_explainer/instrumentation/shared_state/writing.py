@@ -47,7 +47,7 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Whether a model counts here how often it was asked, whatever it was asked."""
+        """Returns whether a model counts here how often it was asked, whatever it was asked."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
@@ -90,13 +90,13 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
-    """Whether what is changed is a variable of the context, of which every run has one."""
+    """Returns whether what is changed is a variable of the context, of which every run has one."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
-    """True iff the first argument of a function is the object whose method it is."""
+    """Returns True iff the first argument of a function is the object whose method it is."""
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
@@ -111,7 +111,7 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 def _writes(
     code: CodeType, kept: frozenset[str], *, is_method: bool
 ) -> tuple[tuple[ast.expr, ast.AST], ...]:
-    """What it changes, and by what. Code is what it is, and is asked from several sides.
+    """Returns what it changes, and by what. Code is what it is, and is asked from several sides.
 
     ``kept``: parameters whose default every call of it is given the same of.
     """
@@ -173,7 +173,7 @@ def _declared(node: ast.AST) -> list[str]:
 
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:
-    """What a statement or a call changes."""
+    """Yields what a statement or a call changes."""
     if isinstance(node, ast.Assign):
         yield from (part for target in node.targets for part in _parts(target))
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and getattr(node, "value", None) is not None:
@@ -216,7 +216,7 @@ def label_of(node: ast.AST) -> str:
 
 
 def _root(target: ast.expr) -> str:
-    """The variable at which a target begins: of ``type(self).seen["x"]``, self."""
+    """Returns the variable at which a target begins: of ``type(self).seen["x"]``, self."""
     while not isinstance(target, ast.Name):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value

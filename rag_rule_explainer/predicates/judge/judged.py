@@ -22,7 +22,7 @@ _SUBJECT = re.compile(r"(?:the|this|an?) (?:candidate|answer)\s+|it\s+", re.IGNO
 
 
 def stored_name(jury: Jury, *parts: str) -> str | None:
-    """What judgements on these terms are stored under; None where the judge has no name.
+    """Returns what judgements on these terms are stored under; None where the judge has no name.
 
     Another judge, another number of opinions, another text or another prompt is another name.
     """
@@ -49,12 +49,12 @@ class JudgedBy:
         return judgement_of(JudgeQuestion(self.jury, matter, case.answer.text, self.remembered_as, key))
 
     def memo_key(self, case: Case) -> Hashable:
-        """What the question and the answer say: nothing else is shown to the judge."""
+        """Returns what the question and the answer say: nothing else is shown to the judge."""
         return case.question, case.answer.text
 
     @property
     def remembered_as(self) -> str | None:
-        """A name for the criterion, the reference and the judge, in any process."""
+        """Returns a name for the criterion, the reference and the judge, in any process."""
         if self.reference is None:
             return stored_name(self.jury, self.criterion)
         return stored_name(self.jury, self.criterion, self.reference)
@@ -64,7 +64,7 @@ class JudgedBy:
 
     @property
     def negation(self) -> str:
-        """The clause of its negation."""
+        """Returns the clause of its negation."""
         return f"{NOT_SO} the answer {self._told}"
 
     @property
@@ -132,7 +132,7 @@ def judged(
 
 
 def _said(criterion: object) -> str:
-    """What is to be said after "the answer"; empty where it is nothing."""
+    """Returns what is to be said after "the answer"; empty where it is nothing."""
     if not isinstance(criterion, str):
         return ""
     said = criterion.strip().rstrip(".").rstrip()
@@ -141,6 +141,6 @@ def _said(criterion: object) -> str:
 
 
 def same_as(truth: str, case: Case, jury: Jury, remembered_as: str | None, key: Hashable) -> Judged:
-    """The jury's judgement whether the answer is equivalent to the truth."""
+    """Returns the jury's judgement whether the answer is equivalent to the truth."""
     matter = Matter(f"The answer {SAME}.", case.question, truth=truth)
     return judgement_of(JudgeQuestion(jury, matter, case.answer.text, remembered_as, key))

@@ -41,7 +41,8 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """The model's name in a table of prices, where its replies do not tell it; "" if nobody does."""
+        """Returns the model's name in a table of prices, where its replies do not tell it; "" if nobody
+        does."""
         told: object = getattr(self.judge, "model_name", None)
         return told if isinstance(told, str) else self.name or ""
 
@@ -72,7 +73,7 @@ class Batcher(Protocol):
         ...
 
     async def judgement(self, asked: JudgeQuestion, /) -> Judgement:
-        """The judgement. Raises JudgeFailed where there is none to be had."""
+        """Returns the judgement. Raises JudgeFailed where there is none to be had."""
         ...
 
 
@@ -103,7 +104,7 @@ def among_others(name: str) -> str:
 
 
 async def judgement_of(asked: JudgeQuestion) -> Judgement:
-    """The batcher's judgement; where there is none, the jury's, asked about this answer alone.
+    """Returns the batcher's judgement; where there is none, the jury's, asked about this answer alone.
 
     Raises JudgeFailed.
     """
@@ -135,7 +136,8 @@ async def judgement_of(asked: JudgeQuestion) -> Judgement:
 async def answered(
     judge: Callable[[JudgeRequest], Any], request: JudgeRequest, in_thread: InThread
 ) -> JudgeReply:
-    """What the judge says: an async one on this loop, a sync one in a thread. Raises what it raises."""
+    """Returns what the judge says: an async one on this loop, a sync one in a thread. Raises what it
+    raises."""
     call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
         said = await judge(request)
@@ -150,7 +152,7 @@ async def answered(
 
 
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
-    """The jury of a judge: a chat model, an LLM, or a function of a JudgeRequest.
+    """Returns the jury of a judge: a chat model, an LLM, or a function of a JudgeRequest.
 
     Raises InvalidInput for what cannot judge, and for numbers that are none.
     """

@@ -7,7 +7,7 @@ from ...verdicts import Judgement, Verdict
 
 
 def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
-    """What most of these say; None while the opinions that are left could change it.
+    """Returns what most of these say; None while the opinions that are left could change it.
 
     A draw is UNKNOWN; those that are unsure count for neither side.
     """
@@ -24,7 +24,7 @@ def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
 
 
 def soonest(opinions: Sequence[Judgement], samples: int) -> int:
-    """How many more opinions it takes at least until the majority is known."""
+    """Returns how many more opinions it takes at least until the majority is known."""
     counts = Counter(opinion.verdict for opinion in opinions)
     left = samples - len(opinions)
     lead = abs(counts[Verdict.HOLDS] - counts[Verdict.BREAKS])

@@ -47,7 +47,7 @@ class JudgeRequest:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The candidates' ids, in order."""
+        """Returns the candidates' ids, in order."""
         return tuple(candidate.id for candidate in self.candidates)
 
 

@@ -46,7 +46,8 @@ class Opinions(BaseModel):
 
 
 def judgements_in(said: object, ids: Iterable[str]) -> dict[str, Judgement]:
-    """The judgement of each of these ids that has exactly one well-formed opinion. Never raises."""
+    """Returns the judgement of each of these ids that has exactly one well-formed opinion. Never
+    raises."""
     wanted = frozenset(ids)
     content = _parsed(said)
     if isinstance(content, Mapping):

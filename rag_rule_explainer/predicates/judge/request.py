@@ -66,7 +66,8 @@ _FOR_A_JUDGE = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """The text without control, format, private and unassigned characters; line ends as one kind."""
+    """Returns the text without control, format, private and unassigned characters; line ends as one
+    kind."""
     if text.isascii() and text.isprintable():
         return text
     for written, line_end in _LINES.items():
@@ -104,7 +105,7 @@ def _random_id() -> str:
 def request_for(
     matter: Matter, answers: Sequence[str], new_id: Callable[[], str] = _random_id
 ) -> JudgeRequest:
-    """The request to judge these answers, each under an id that occurs in none of the texts.
+    """Returns the request to judge these answers, each under an id that occurs in none of the texts.
 
     ``content`` is one JSON object, whatever the texts are, in which every candidate has one line.
     """

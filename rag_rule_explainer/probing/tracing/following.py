@@ -74,7 +74,7 @@ class Following:
 
 
 def _is_for_users_code(thread: threading.Thread) -> bool:
-    """False for a thread of a library, such as a pool's own: it serves whoever comes later."""
+    """Returns False for a thread of a library, such as a pool's own: it serves whoever comes later."""
     does: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(does, partial):
         does = cast("partial[Any]", does).func

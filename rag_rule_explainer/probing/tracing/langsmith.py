@@ -13,7 +13,7 @@ _BACKLOG = 500
 
 
 def in_use() -> bool:
-    """True iff the process has loaded what traces runs."""
+    """Returns True iff the process has loaded what traces runs."""
     return "langsmith.run_helpers" in sys.modules
 
 
@@ -45,7 +45,7 @@ def silenced() -> Generator[None, None, None]:
 
 
 def is_on() -> bool:
-    """True iff runs are sent that name no client of theirs."""
+    """Returns True iff runs are sent that name no client of theirs."""
     from langsmith import run_helpers, utils
 
     enabled: Any = run_helpers.get_tracing_context().get("enabled")
@@ -83,7 +83,7 @@ def _told(endpoint: str, *, anew: bool = False) -> str:
 
 
 def _is_plain(client: Any) -> bool:
-    """False where requests go some other way, such as through a session of the user's."""
+    """Returns False where requests go some other way, such as through a session of the user's."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session

@@ -73,7 +73,7 @@ class TracedReplay:
 
     @property
     def ended(self) -> bool:
-        """Whether its outcome has been told."""
+        """Returns whether its outcome has been told."""
         return self._outcome is not None
 
     def at_end(self, ending: EndTelling) -> None:
@@ -150,7 +150,7 @@ class TracedExplanation:
 
     @property
     def marks(self) -> dict[str, str | int]:
-        """What everything that belongs to it is marked with."""
+        """Returns what everything that belongs to it is marked with."""
         marks: dict[str, str | int] = {"rag_rule_explanation": self.id}
         if self.explained_run:
             marks["rag_rule_explained_run"] = self.explained_run
@@ -158,7 +158,7 @@ class TracedExplanation:
 
     @property
     def open(self) -> tuple[TracedReplay, ...]:
-        """The replays that have not ended."""
+        """Returns the replays that have not ended."""
         return tuple(self._open)
 
     def replay(self, kept: Iterable[str], kind: ReplayPurpose) -> TracedReplay:
@@ -190,7 +190,7 @@ _current: ContextVar[TracedReplay | None] = ContextVar("rag_rule_traced_replay",
 
 
 def current_replay() -> TracedReplay | None:
-    """The replay that is made in this context, where traces are to know it."""
+    """Returns the replay that is made in this context, where traces are to know it."""
     return _current.get()
 
 

@@ -25,7 +25,7 @@ _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
 
 
 def in_use() -> bool:
-    """True iff the process has OpenTelemetry, and so may have somebody who exports spans."""
+    """Returns True iff the process has OpenTelemetry, and so may have somebody who exports spans."""
     return "opentelemetry.trace" in sys.modules
 
 
@@ -37,13 +37,13 @@ class TracingSpan:
 
     @property
     def id(self) -> str:
-        """Its id as exporters write it; empty where nobody records it."""
+        """Returns its id as exporters write it; empty where nobody records it."""
         context = self.span.get_span_context()
         return f"{context.span_id:016x}" if context.is_valid else ""
 
     @property
     def is_recorded(self) -> bool:
-        """False where nobody exports spans, or not this one."""
+        """Returns False where nobody exports spans, or not this one."""
         return bool(self.span.is_recording())
 
     def mark(self, marks: Marks) -> None:
@@ -73,7 +73,7 @@ def mark(span: Any, outcome: Outcome) -> None:
 
 
 def is_on() -> bool:
-    """True iff the process exports spans, wherever to."""
+    """Returns True iff the process exports spans, wherever to."""
     from opentelemetry import trace
 
     return hasattr(trace.get_tracer(_NAME), "span_processor")
@@ -108,7 +108,7 @@ _MARKED: "WeakSet[Any]" = WeakSet()
 
 
 def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
-    """The one of each tracer, which all of one provider share, and that of the process."""
+    """Yields the one of each tracer, which all of one provider share, and that of the process."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -119,7 +119,8 @@ def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
 
 @cache
 def _marker() -> Any:
-    """What puts on a span, as it begins, what the context says of the replay that it belongs to."""
+    """Returns what puts on a span, as it begins, what the context says of the replay that it belongs
+    to."""
     from opentelemetry import context
     from opentelemetry.sdk.trace import SpanProcessor
 
@@ -165,7 +166,7 @@ def current(span: Any) -> Generator[None, None, None]:
 
 
 def current_span() -> Any:
-    """The span that what is begun belongs to."""
+    """Returns the span that what is begun belongs to."""
     from opentelemetry import trace
 
     return trace.get_current_span()
@@ -223,7 +224,7 @@ def _attached(inside: Any) -> Generator[None, None, None]:
 
 
 def _joined(known: object, marks: Marks) -> str:
-    """The metadata that are there already, as JSON, with the marks."""
+    """Returns the metadata that are there already, as JSON, with the marks."""
     found: Any = {}
     if isinstance(known, str):
         with suppress(ValueError):

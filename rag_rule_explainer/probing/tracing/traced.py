@@ -28,12 +28,12 @@ from .marks import (
 
 
 def anybody() -> bool:
-    """True iff something that traces is loaded in this process."""
+    """Returns True iff something that traces is loaded in this process."""
     return spans.in_use() or langsmith.in_use()
 
 
 def is_sent() -> bool:
-    """True iff what is traced in this process goes somewhere by default."""
+    """Returns True iff what is traced in this process goes somewhere by default."""
     return any(each.in_use() and each.is_on() for each in (langsmith, spans))
 
 
@@ -66,7 +66,8 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
 
 
 def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, of which all that is traced is a part of the replay that goes on here and now."""
+    """Returns the function, of which all that is traced is a part of the replay that goes on here and
+    now."""
     replay = current_replay()
     if replay is None:
         return function
