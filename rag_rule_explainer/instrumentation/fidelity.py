@@ -217,8 +217,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay went a way that the baseline did not, as another run may have
-        caused."""
+        """Returns True iff a replay went another way than the baseline, as another run may cause."""
         return self._answers.departs
 
     def _check_times(self, run: Participation) -> None:
@@ -365,8 +364,7 @@ class Fidelity:
 
     @property
     def unchecked(self) -> str:
-        """Returns why it is unknown whether replays are as the baseline; empty where they were
-        compared."""
+        """Returns why replays could not be compared with the baseline; empty where they were."""
         told = self.doubt or self._told_of_what_lasts()
         if told or self.is_comparable:
             return told or self._authorship.doubt

@@ -187,8 +187,7 @@ class Captured(Generic[Item]):
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
     def replaying(self, kept: Iterable[Source]) -> "Serving[Item]":
-        """Returns a run that sees just the kept sources, in this order where it is not the recorded
-        one."""
+        """Returns a run that sees just the kept sources, in this order."""
         return Serving(self, [source.id for source in kept])
 
     def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class Asked(Generic[Item]):
     hangs_on: tuple[object, ...] = ()
 
     def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
-        """Yields where the real search is to be made, and is sent its result; returns what the caller
+        """Yields where the real search is to be made, is sent its result, returns what the caller
         gets."""
         note_retrieving_tools()
         part.queries.append(self.query)
@@ -180,8 +180,7 @@ class Asked(Generic[Item]):
         return [item for item, made in zip(found, derived, strict=True) if not made]
 
     def _changed(self, before: Shared) -> Iterator[object]:
-        """Yields the collections that are searched and are new since the run began, or of another
-        size."""
+        """Yields the searched collections that are new since the run began, or of another size."""
         for each in reached(*self.hangs_on):
             size = size_of(each)
             if size is not None and before.size_of(each) != size:
