@@ -218,8 +218,7 @@ class Leftovers:
         return self._records
 
     def _newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
-        """Returns whether something holds it only since the baseline; and its name, if it existed
-        before."""
+        """Returns whether something holds it only since the baseline; and its name, if that is old."""
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self._sources)

@@ -75,8 +75,7 @@ class Asked(Generic[Item]):
     hangs_on: tuple[object, ...] = ()
 
     def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
-        """Yields where the real search is to be made, is sent its result, returns what the caller
-        gets."""
+        """Yields where the real search is made, is sent its result, returns what the caller gets."""
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
