@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import CellType, FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
+from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from ..shared_state.reaching import FRAMEWORKS
 from .companies import is_of_own, is_own
@@ -21,7 +21,7 @@ _COLLECTIONS: Any = (
 """Whose they are is told by what holds them."""
 # What holds anything: as Any, the checker does not ask what is in it.
 _FUNCTION: Any = FunctionType
-_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
+_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 
 class Owner(Enum):

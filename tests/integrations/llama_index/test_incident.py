@@ -164,12 +164,20 @@ def test_a_question_in_other_words_may_be_read_out_of_the_input() -> None:
         explainer.explain(7)
 
 
-@pytest.mark.parametrize("nonsense", [7, "an engine", lambda a, b: a, None])
-def test_what_is_no_application_is_refused_with_what_would_be_one(nonsense: Any) -> None:
-    with pytest.raises(InvalidInput, match="pass a query engine, a chat engine, an agent"):
-        RuleExplainer(nonsense)
-    with pytest.raises(InvalidInput, match="pass a query engine"):
-        explained(nonsense)
+ENGINES = "pass a query engine, a chat engine, an agent"
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "says"),
+    [
+        *((7, ENGINES), ("an engine", ENGINES), (None, ENGINES)),
+        (lambda a, b: a, "pass a function of one question, or explain a function of .question, sources."),
+    ],
+)
+def test_what_is_no_application_is_refused_with_what_would_be_one(nonsense: Any, says: str) -> None:
+    for explain in (RuleExplainer, explained):
+        with pytest.raises(InvalidInput, match=says):
+            explain(nonsense)
 
 
 def test_a_function_that_makes_nothing_to_explain_is_refused() -> None:

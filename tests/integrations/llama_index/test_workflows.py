@@ -464,3 +464,25 @@ async def test_other_workflows_may_go_on_meanwhile() -> None:
         await other.cancel_run()
     assert explanation.complete
     assert retention(explanation) == sets("b")
+
+
+class Alarmed(Workflow):
+    """Warns once it has found two documents, and from then on."""
+
+    is_alarmed: bool = False
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        nodes = retriever_of("ab").retrieve(str(ev.user_input))
+        self.is_alarmed = self.is_alarmed or len(nodes) > 1
+        word = "Warn" if self.is_alarmed else "Calm"
+        model = Telling(says=lambda prompt: "bad news" if "Warn" in prompt else "good news")
+        said = await model.acomplete(f"{word} the reader of: {texts_of(nodes)}")
+        return StopEvent(result=said.text)
+
+
+def test_what_another_workflow_has_left_is_its_own_affair() -> None:
+    other = Alarmed()
+    assert not RuleExplainer(other, predicate=BAD).explain({"user_input": "why?"}).complete
+    assert RuleExplainer(Reader(), predicate=BAD).explain("why?").complete
+    assert other.is_alarmed
