@@ -97,9 +97,16 @@ def check_no_others(given: Iterable[str], function: Callable[..., object]) -> No
         )
 
 
+_OF_LIMITS = "max_"
+
+
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Returns a question that names the nearest known name; nothing where none is near."""
-    near = get_close_matches(given, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    if given.startswith(_OF_LIMITS) and "limits" in names:
+        # On the command line each limit has an option of its own, such as --max-replays.
+        return "did you mean 'limits'? "
+    near = get_close_matches(given, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}? " if near else ""
 
 

@@ -75,7 +75,14 @@ def test_a_store_without_a_namespace_needs_an_application_whose_requests_are_see
 
 
 @pytest.mark.parametrize(
-    ("wrong", "near"), [("predikate", "predicate"), ("limit", "limits"), ("sotre", "store"), ("n", "")]
+    ("wrong", "near"),
+    [
+        ("predikate", "predicate"),
+        ("limit", "limits"),
+        ("max_replays", "limits"),
+        ("sotre", "store"),
+        ("n", ""),
+    ],
 )
 def test_a_name_that_is_no_setting_is_told_with_all_that_are(wrong: str, near: str) -> None:
     with pytest.raises(InvalidInput) as told:
