@@ -31,7 +31,7 @@ FAMILY_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """All subsets of ``size`` units (``size`` >= 0), ordered by inclusion."""
+    """This class represents all subsets of ``size`` units (``size`` >= 0), ordered by inclusion."""
 
     size: int
 

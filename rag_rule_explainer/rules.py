@@ -53,7 +53,7 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An antecedent of one kind; ``antecedent`` is a mask of units."""
+    """This class represents an antecedent of one kind; ``antecedent`` is a mask of units."""
 
     kind: RuleKind
     antecedent: Antecedent

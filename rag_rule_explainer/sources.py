@@ -63,7 +63,8 @@ SourceLike: TypeAlias = Source | str | Mapping[str, Any] | FrameworkDocument
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The retrieved sources in the order in which the application shows them to its model.
+    """This class represents the retrieved sources in the order in which the application shows them to its
+    model.
 
     ``pinned``: the ids of those that every arrangement retains (the paper's c, the context that is not
     up for explanation). They are no units, so no rule can name them. ``ties``: of the others, those that
@@ -253,7 +254,7 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The ordered sources that one replay puts before the application.
+    """This class represents the ordered sources that one replay puts before the application.
 
     Memory and store know arrangements by ``key`` (ids and content, in order), never by mask: a mask
     means nothing outside its own source set.

@@ -33,7 +33,7 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and, where one was given, its reason in words."""
+    """This class represents a verdict and, where one was given, its reason in words."""
 
     verdict: Verdict
     reason: str = ""

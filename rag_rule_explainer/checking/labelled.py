@@ -10,7 +10,8 @@ from ..verdicts import Answer, Case
 
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """An answer, and a label: True where the condition holds on it, False where it does not.
+    """This class represents an answer, and a label: True where the condition holds on it, False where it
+    does not.
 
     ``truth``: the answer that is known to be right, and ``reference``: what a criterion refers to, where
     each case has its own. ``baseline``: what ``same_answer`` compares with. ``sources``, and ``kept``,

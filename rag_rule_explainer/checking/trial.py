@@ -34,7 +34,8 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """A case to judge, and the places of all cases that are the same to the predicate."""
+    """This class represents a case to judge, and the places of all cases that are the same to the
+    predicate."""
 
     judging: Judging
     case: Case
@@ -44,7 +45,7 @@ class TrialItem:
 
 @dataclass(slots=True, eq=False)
 class JudgeTrial:
-    """The judging of labelled cases. For one event loop, and to be run once.
+    """This class represents the judging of labelled cases. For one event loop, and to be run once.
 
     ``budget`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
     """

@@ -19,7 +19,8 @@ _WAY_OUT = "give id_of= (--id-of) something that tells them apart"
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The sources of both sides, those of A first; ``names``: for each side, by its own ids."""
+    """This class represents the sources of both sides, those of A first; ``names``: for each side, by its
+    own ids."""
 
     sources: tuple[MatchedSource, ...]
     names: Mapping[Letter, Mapping[str, str]] = field(init=False)

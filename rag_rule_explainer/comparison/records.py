@@ -12,7 +12,7 @@ Letter = Literal["A", "B"]
 
 @dataclass(frozen=True, slots=True)
 class MatchedSource:
-    """A source of either side, or of both.
+    """This class represents a source of either side, or of both.
 
     ``name``: what the comparison calls it: its id in A; for one that B alone has, its id there, marked
     where A has that id for another. ``a`` and ``b``: its ids; None on a side that does not have it.
@@ -27,7 +27,8 @@ class MatchedSource:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A probe that shows that a rule is none: what was kept, and what was answered, if that is known."""
+    """This class represents a probe that shows that a rule is none: what was kept, and what was answered,
+    if that is known."""
 
     kept: tuple[str, ...]
     answer: str | None
@@ -76,7 +77,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """A kind of rule of which one side may have more than it reports."""
+    """This class represents a kind of rule of which one side may have more than it reports."""
 
     side: Letter
     kind: RuleKind

@@ -42,8 +42,8 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """The expected rules of one question: how many there are, hold, are undecided, and were never
-    asked about."""
+    """This class represents the expected rules of one question: how many there are, hold, are undecided,
+    and were never asked about."""
 
     model: str
     temperature: float | None

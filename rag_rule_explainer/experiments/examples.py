@@ -12,7 +12,8 @@ from ..sources import Source
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question, its answer, and the sources in the order in which they were published.
+    """This class represents a question, its answer, and the sources in the order in which they were
+    published.
 
     Sources are named D1, D2, … by their place, because titles repeat; the title is in the metadata.
     ``necessary``: the ids of those that the annotators call necessary, in order. ``hops``: how many

@@ -56,7 +56,7 @@ class JudgedAnswer(BaseModel):
 
 
 class DrawnAnswer(JudgedAnswer):
-    """A line of ``drawn.jsonl``. ``models``: all that gave the answer."""
+    """This class represents a line of ``drawn.jsonl``. ``models``: all that gave the answer."""
 
     drawn_as: str
     models: list[str]
@@ -227,7 +227,8 @@ class _Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A row of ``judge.csv``: ``count`` of ``of``, with its 95 % interval; None where it is undefined."""
+    """This class represents a row of ``judge.csv``: ``count`` of ``of``, with its 95 % interval; None
+    where it is undefined."""
 
     figure: str
     value: float | None

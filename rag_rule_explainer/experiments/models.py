@@ -27,7 +27,7 @@ MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A model under test.
+    """This class represents a model under test.
 
     ``replay``: what ``Explainer`` is given; its answers have the finish reason and the tokens where the
     model reports them. ``namespace``: says all that its answers depend on but the question and the
@@ -55,7 +55,7 @@ def _reading(question: str, sources: Sequence[Source]) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model behind an OpenAI-compatible endpoint, asked by ``ChatOpenAI``.
+    """This class represents a model behind an OpenAI-compatible endpoint, asked by ``ChatOpenAI``.
 
     ``key``: the variable of the environment that its key is in. ``temperature``, ``max_tokens`` (of the
     answer) and ``reasoning_effort``: as the paper has them, but for the effort, which is sent only where

@@ -12,8 +12,8 @@ _FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its 95 % interval over questions: None of all three where there is nothing to have a
-    share of. ``count`` of ``of``, counted on so many ``questions``."""
+    """This class represents a share with its 95 % interval over questions: None of all three where there
+    is nothing to have a share of. ``count`` of ``of``, counted on so many ``questions``."""
 
     value: float | None = None
     low: float | None = None

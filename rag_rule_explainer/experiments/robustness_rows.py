@@ -11,7 +11,8 @@ from .scoring import Score
 
 @dataclass(frozen=True, slots=True)
 class RobustnessQuestion:
-    """The rules of one kind of one question, by the votes of the first ``samples`` samples.
+    """This class represents the rules of one kind of one question, by the votes of the first ``samples``
+    samples.
 
     ``right``: found and expected. ``precision`` and ``recall`` are None where they are undefined.
     """
@@ -30,7 +31,8 @@ class RobustnessQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RobustnessRow:
-    """All questions of one model, kind and number of samples, each rate with its 95 % interval.
+    """This class represents all questions of one model, kind and number of samples, each rate with its 95
+    % interval.
 
     Micro: of the rules of all questions together. Macro: the mean over the questions for which it is
     defined; ``precision_undefined`` of the ``questions`` have no rules of this kind, and

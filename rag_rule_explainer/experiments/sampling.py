@@ -53,7 +53,7 @@ class SampledQuestion:
 
 @dataclass(slots=True, eq=False)
 class Sampling:
-    """The samples that one model gives. For one event loop, and to be run once.
+    """This class represents the samples that one model gives. For one event loop, and to be run once.
 
     ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace.
     ``budget`` says afterwards what was spent. ``told``: of every answer.

@@ -20,8 +20,8 @@ def voted(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 class Mined(NamedTuple):
-    """All valid rules, as antecedents. ``unresolved``: subsets that were needed and have no verdict;
-    where there are any, there may be more rules."""
+    """This class represents all valid rules, as antecedents. ``unresolved``: subsets that were needed and
+    have no verdict; where there are any, there may be more rules."""
 
     rules: Mapping[RuleKind, frozenset[Mask]]
     unresolved: tuple[Mask, ...]

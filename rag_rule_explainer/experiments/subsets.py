@@ -25,7 +25,8 @@ from .walking import WalkedVerdicts
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The probes of one question by mask over ``sources``, of which the first is the highest bit.
+    """This class represents the probes of one question by mask over ``sources``, of which the first is
+    the highest bit.
 
     ``incomplete``: why some that were wanted are missing; empty where none is. ``calls``: of the model,
     ``stored``: answers that the store had.

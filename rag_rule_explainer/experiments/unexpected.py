@@ -21,7 +21,7 @@ class SampledRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All samples of one question, by subset: as many of each."""
+    """This class represents all samples of one question, by subset: as many of each."""
 
     asked: SampledQuestion
     samples: Mapping[Mask, Sequence[SampledRules]]

@@ -27,7 +27,7 @@ class WalkedVerdicts(NamedTuple):
 
 
 class WalkedMiner(str, Enum):
-    """The miners that are compared, as the command line names them."""
+    """This class represents the miners that are compared, as the command line names them."""
 
     EXHAUSTIVE = "exhaustive"
     MONO_RETENTION = "mono-retention"

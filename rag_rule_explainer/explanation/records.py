@@ -33,7 +33,7 @@ Relation = Literal["absolute", "relative"]
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A source as it was retrieved. ``metadata``: what of it JSON can say.
+    """This class represents a source as it was retrieved. ``metadata``: what of it JSON can say.
 
     ``pinned``: every replay retained it, so no rule names it.
     """
@@ -73,7 +73,7 @@ class ProbeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule in the user's terms, with what it rests on.
+    """This class represents a rule in the user's terms, with what it rests on.
 
     ``observed`` and ``broken``: applicable subsets seen to hold and seen to break, of ``applicable`` in
     all. ``breaking``: the latter, by the ids kept, where a share of them is put up with, a hundred at the
@@ -152,7 +152,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A probe that breaks a would-be rule with the antecedent ``sources``."""
+    """This class represents a probe that breaks a would-be rule with the antecedent ``sources``."""
 
     kind: RuleKind
     sources: tuple[str, ...]
@@ -162,7 +162,8 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A minimal change that flips the outcome: sources removed from all, or added to none.
+    """This class represents a minimal change that flips the outcome: sources removed from all, or added
+    to none.
 
     No smaller change inside it flips the outcome. ``answer``: what is answered then. ``tied``: of
     ``sources``, those that were only ever changed together.
@@ -184,8 +185,8 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A source's Banzhaf and Shapley index in the game of valid antecedents of one kind, which the
-    reported rules make: as sure as these are.
+    """This class represents a source's Banzhaf and Shapley index in the game of valid antecedents of one
+    kind, which the reported rules make: as sure as these are.
 
     ``error``: 0 where they are exact; else they are estimates, each off by at most so much with 95 %
     confidence. ``tied``: its near-duplicates; the index is of all of them together.
@@ -201,7 +202,8 @@ class Importance:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A subset that was needed and has no verdict: what rests on it is neither reported nor denied."""
+    """This class represents a subset that was needed and has no verdict: what rests on it is neither
+    reported nor denied."""
 
     kind: RuleKind
     kept: tuple[str, ...]

@@ -17,7 +17,8 @@ Recorded = tuple[Sequence[Source], Baseline]
 
 
 class Made(NamedTuple):
-    """A baseline: the application's output, what was recorded meanwhile, and how to replay it."""
+    """This class represents a baseline: the application's output, what was recorded meanwhile, and how to
+    replay it."""
 
     output: Any
     recorded: Recorded

@@ -153,7 +153,8 @@ def with_spent(answer: Answer, watch: Watch) -> Answer:
 
 @dataclass(slots=True, eq=False)
 class Participation:
-    """A run: its gate, what models were sent in it, the copies of state it uses, its tools.
+    """This class represents a run: its gate, what models were sent in it, the copies of state it uses,
+    its tools.
 
     ``stubbed``: the tools that a stub stood in for. ``made``: texts that it made beside the replies of
     models, such as results of tools. ``bound``: how far a replay may go. ``refused``: what was said to

@@ -24,8 +24,8 @@ _LANE = 32
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """The minimal antecedents of one kind with a confidence of at least ``share``; ``minimal=False``: all
-    of them. Asks for all 2^n masks.
+    """This class represents the minimal antecedents of one kind with a confidence of at least ``share``;
+    ``minimal=False``: all of them. Asks for all 2^n masks.
 
     A mask without a verdict counts as one that breaks, so that every claim is true whenever it is read.
     """

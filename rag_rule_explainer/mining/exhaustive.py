@@ -15,7 +15,8 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Exhaustive:
-    """All minimal rules of one kind by definition, at 2^n probes; ``minimal=False``: all rules."""
+    """This class represents all minimal rules of one kind by definition, at 2^n probes;
+    ``minimal=False``: all rules."""
 
     kind: RuleKind
     minimal: bool = True

@@ -65,7 +65,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """The units of one round, as disjoint antecedents."""
+    """This class represents the units of one round, as disjoint antecedents."""
 
     masks: tuple[Mask, ...]
 

@@ -7,7 +7,8 @@ from ..lattice import Lattice, Mask
 
 
 class HittingSets:
-    """The sets that share a unit with every mask that is to be hit, and contain none that is blocked."""
+    """This class represents the sets that share a unit with every mask that is to be hit, and contain
+    none that is blocked."""
 
     def __init__(self, lattice: Lattice, hit: Iterable[Mask] = (), blocked: Iterable[Mask] = ()) -> None:
         self._lattice = lattice

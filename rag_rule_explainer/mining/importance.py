@@ -21,8 +21,8 @@ DRAWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """A unit's Banzhaf index (0 to 1) and Shapley index (they sum to 1 unless no rule or the empty
-    rule is valid).
+    """This class represents a unit's Banzhaf index (0 to 1) and Shapley index (they sum to 1 unless no
+    rule or the empty rule is valid).
 
     ``error``: 0 where they are exact; else how far an estimate is off at the most, with a confidence of
     at least 95 % for each index.

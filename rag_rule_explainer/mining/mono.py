@@ -19,7 +19,7 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Mono:
-    """All minimal rules of one kind, proved; ``minimal=False``: all valid rules."""
+    """This class represents all minimal rules of one kind, proved; ``minimal=False``: all valid rules."""
 
     kind: RuleKind
     minimal: bool = True

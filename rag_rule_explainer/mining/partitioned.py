@@ -67,8 +67,9 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """The minimal rules of one kind within each batch, each *relative* to it; ``minimal=False``: all
-    valid ones. ``batches``: all units, as disjoint masks, each of at most ``FAMILY_LIMIT``."""
+    """This class represents the minimal rules of one kind within each batch, each *relative* to it;
+    ``minimal=False``: all valid ones. ``batches``: all units, as disjoint masks, each of at most
+    ``FAMILY_LIMIT``."""
 
     kind: RuleKind
     batches: tuple[Mask, ...]

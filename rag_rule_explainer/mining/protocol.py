@@ -32,7 +32,7 @@ Said = TypeVar("Said", default=Claim)
 
 
 class Ask(NamedTuple, Generic[Key]):
-    """A wish for the verdict on one arrangement, such as that of a concrete subset.
+    """This class represents a wish for the verdict on one arrangement, such as that of a concrete subset.
 
     ``rank`` is its priority, smallest first; ``needed=False`` marks it speculative. ``crucial``: much
     rests on it even if it HOLDS, so where BREAKS are put to the vote, so is this.

@@ -146,7 +146,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a Case as a predicate.
+    """This class represents a function of a Case as a predicate.
 
     It is judged anew for every replay: nobody knows what it looks at. Unless ``remembered_as`` names it:
     that promises that it looks at the question and at both answers only, and that the same name always

@@ -20,7 +20,7 @@ Make = Callable[[Arrangement], Awaitable[Reply]]
 
 
 class AnswerCache:
-    """The replies to one question, each made once. For one event loop.
+    """This class represents the replies to one question, each made once. For one event loop.
 
     ``remember=False`` keeps none in memory. ``stored``: the store's answers to the question.
     """

@@ -36,8 +36,8 @@ class Terms(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class JudgeBatcher:
-    """The judges of one explanation, on the loop where it was made. ``store``: where judgements are
-    kept."""
+    """This class represents the judges of one explanation, on the loop where it was made. ``store``:
+    where judgements are kept."""
 
     requests: JudgeRequests
     store: "Opened | None" = None

@@ -41,7 +41,7 @@ class DecidedOpinion(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class WaitingAnswer:
-    """An answer that waits for an opinion."""
+    """This class represents an answer that waits for an opinion."""
 
     answer: str
     is_alone: bool

@@ -11,7 +11,8 @@ from .sampler import Sampler
 
 
 class Ballot(NamedTuple):
-    """The samples of one arrangement, and how one base predicate's votes on them came out.
+    """This class represents the samples of one arrangement, and how one base predicate's votes on them
+    came out.
 
     ``telling``: a sample that voted with the outcome.
     """

@@ -134,7 +134,8 @@ class ReplayFidelity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The run on all sources that the user asked about, as an integration hands it over.
+    """This class represents the run on all sources that the user asked about, as an integration hands it
+    over.
 
     ``answer``: what is asked about. ``current``: what the application answers now on exactly these
     sources; the same as ``answer`` unless that one is from a log, None where it did not run on just

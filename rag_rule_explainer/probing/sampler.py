@@ -19,7 +19,8 @@ from .reply import Reply
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """The replies to arrangements, out of the cache where it has them, from the application else."""
+    """This class represents the replies to arrangements, out of the cache where it has them, from the
+    application else."""
 
     replayer: Replayer
     cache: AnswerCache

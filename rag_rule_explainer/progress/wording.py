@@ -22,7 +22,7 @@ class Tone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordedPart:
-    """A few words that stay together."""
+    """This class represents a few words that stay together."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -30,7 +30,8 @@ class WordedPart:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The newest report of one call; ``number``: which of several that are shown together."""
+    """This class represents the newest report of one call; ``number``: which of several that are shown
+    together."""
 
     report: ProgressReport
     number: int | None = None

@@ -16,7 +16,7 @@ from ..verdicts import Answer
 
 
 class Established(NamedTuple):
-    """A baseline that can be explained.
+    """This class represents a baseline that can be explained.
 
     ``fresh``: what the application says to it now, where the store's answer is explained in its place.
     ``traced``: the run that it comes from, where traces are told of it.

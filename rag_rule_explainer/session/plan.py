@@ -51,7 +51,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Exactly(Method):
-    """The paper's miners."""
+    """This class represents the paper's miners."""
 
     name = "exact"
     guesses = True
@@ -163,7 +163,7 @@ AnyMethod: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class MiningPlan:
-    """A method, why it was chosen, and what it may spend.
+    """This class represents a method, why it was chosen, and what it may spend.
 
     ``limits``: those that hold; what the settings say is what was wished. ``samples``: answers to a
     subset at the most.

@@ -137,7 +137,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A session whose store is open, with all that asks on its behalf."""
+    """This class represents a session whose store is open, with all that asks on its behalf."""
 
     session: Session
     store: StoredQuestion

@@ -22,7 +22,7 @@ _DOUBTS = "what tells against the replays"
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """The store, as far as one question on these sources goes.
+    """This class represents the store, as far as one question on these sources goes.
 
     ``opened``: None where nothing is stored, and nothing is done here. ``name``: what answers are stored
     under. ``fidelity``: of the baseline that the caller handed over, where it has any.

@@ -24,8 +24,8 @@ are."""
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A finding as far as it is known after so many ``probes``: for the first time, stronger than before,
-    or withdrawn.
+    """This class represents a finding as far as it is known after so many ``probes``: for the first time,
+    stronger than before, or withdrawn.
 
     ``withdrawn``: why it is not reported any more, such as that it was seen to break; empty while it
     stands.

@@ -14,7 +14,7 @@ from .writer import Writer
 
 
 class QuestionAnswers:
-    """The answers to one question in one namespace."""
+    """This class represents the answers to one question in one namespace."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
@@ -61,7 +61,8 @@ class QuestionAnswers:
 
 
 class AnswerClaim:
-    """The right, and the duty, to make one answer: settle it by ``put`` or by ``release``.
+    """This class represents the right, and the duty, to make one answer: settle it by ``put`` or by
+    ``release``.
 
     Others wait for it. One that is dropped is released.
     """

@@ -28,7 +28,8 @@ class Corrupted(Exception):
 
 
 class StoredAnswer(NamedTuple):
-    """An answer that is committed, and the seconds it took; None where nobody measured."""
+    """This class represents an answer that is committed, and the seconds it took; None where nobody
+    measured."""
 
     answer: Answer
     latency: float | None

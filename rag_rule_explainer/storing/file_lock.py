@@ -21,7 +21,8 @@ _HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 class Presence:
-    """A lock on a file whose length says how often it was asked for since somebody was alone.
+    """This class represents a lock on a file whose length says how often it was asked for since somebody
+    was alone.
 
     ``database``: its path. Where there are no such locks, there is always somebody else.
     """

@@ -19,7 +19,8 @@ _NO_LONGER_OPEN = (AttributeError, ValueError)
 
 
 class Link(_Connection):
-    """A connection whose errors are pg8000's own, ``network error`` where it is broken.
+    """This class represents a connection whose errors are pg8000's own, ``network error`` where it is
+    broken.
 
     What would be said to the server in parting is left out where it cannot be said.
     """

@@ -27,7 +27,8 @@ With each goes which file it is: one that was deleted and made anew is another o
 
 
 class Opened:
-    """A store that is open. Every method may be awaited on any event loop, on many at once."""
+    """This class represents a store that is open. Every method may be awaited on any event loop, on many
+    at once."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store

@@ -19,7 +19,7 @@ class ClaimRow(NamedTuple):
 
 
 class RowSubject(NamedTuple):
-    """A question that has answers, or a predicate that has judgements."""
+    """This class represents a question that has answers, or a predicate that has judgements."""
 
     digest: str
     namespace: bytes

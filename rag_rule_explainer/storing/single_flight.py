@@ -19,7 +19,8 @@ _RENEWALS = 3
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """An answer that somebody makes: of this process where it is ``held``, else of another one."""
+    """This class represents an answer that somebody makes: of this process where it is ``held``, else of
+    another one."""
 
     first: Wish
     waiting: list[Take]
@@ -77,7 +78,7 @@ class Landed:
 
 
 class Flights:
-    """The flights of one store in this process."""
+    """This class represents the flights of one store in this process."""
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants

@@ -14,7 +14,8 @@ _LONGEST_LEASE = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A store of paid answers and judgements: frozen, hashable, picklable, and not opened by making one.
+    """This class represents a store of paid answers and judgements: frozen, hashable, picklable, and not
+    opened by making one.
 
     ``url``: the path of a SQLite file, ``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``
     (which means the driver pg8000). A relative path is relative to the folder that is current when the

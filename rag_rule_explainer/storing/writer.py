@@ -34,7 +34,8 @@ def _may_come_back(error: Exception) -> bool:
 
 
 class Writer:
-    """A thread that serves tickets, as long as the process lives or until it is stopped.
+    """This class represents a thread that serves tickets, as long as the process lives or until it is
+    stopped.
 
     ``commits``: how many transactions it has committed. ``grants``: what needs no ticket.
     """

@@ -13,7 +13,7 @@ Decide: TypeAlias = Callable[[str], bool | str]
 
 
 class OfflineJudge:
-    """A judge that looks for words: the same answer always gets the same verdict.
+    """This class represents a judge that looks for words: the same answer always gets the same verdict.
 
     With ``words``: yes iff one of them occurs in the answer. Without: iff the truth does, by the words of
     the near-exact match; unsure where there is no truth. ``requests`` holds what it was asked, in order;

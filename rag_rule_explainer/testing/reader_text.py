@@ -61,7 +61,7 @@ class SpanKind(Enum):
 
 
 class Span(NamedTuple):
-    """A stretch of a text that may answer a question."""
+    """This class represents a stretch of a text that may answer a question."""
 
     kind: SpanKind
     start: int
@@ -72,7 +72,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """A sentence, its words as stems, and what in it may answer a question."""
+    """This class represents a sentence, its words as stems, and what in it may answer a question."""
 
     text: str
     terms: frozenset[str]

@@ -31,7 +31,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The pair (content, artifact) of a tool. ``name``: the tool's.
+    """This class represents the pair (content, artifact) of a tool. ``name``: the tool's.
 
     The documents of the artifact are the sources where the content joins their texts, or is a list of as
     many blocks. Without them, each content block is one, as MCP tools return them; so is a text.

@@ -19,7 +19,7 @@ _WAY_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """The output of a graph that has not ended.
+    """This class represents the output of a graph that has not ended.
 
     ``before``: the nodes it would run next; ``asked``: what it asks a human there.
     """

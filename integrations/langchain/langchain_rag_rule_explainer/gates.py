@@ -114,7 +114,8 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """A retriever whose documents explanations see and may leave out; see ``gate``."""
+    """This class represents a retriever whose documents explanations see and may leave out; see
+    ``gate``."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 

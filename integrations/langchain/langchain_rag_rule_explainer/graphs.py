@@ -20,7 +20,8 @@ _VALUES = "values"
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """The last item of a stream whose chunks do not add up: the output as ``invoke`` returns it."""
+    """This class represents the last item of a stream whose chunks do not add up: the output as
+    ``invoke`` returns it."""
 
     output: Any
 

@@ -21,7 +21,8 @@ _PROMPT = ChatPromptTemplate.from_template(
 
 
 class BM25Retriever(BaseRetriever):
-    """The ``k`` documents that match a query best by BM25, or as many as a call asks for with ``k=``.
+    """This class represents the ``k`` documents that match a query best by BM25, or as many as a call
+    asks for with ``k=``.
 
     Needs the extra ``bm25``.
     """

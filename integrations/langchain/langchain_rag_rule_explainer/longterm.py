@@ -36,7 +36,7 @@ def _overlay_class() -> Any:
     from langgraph.store.base import BaseStore  # there, as one of its kind is used
 
     class StoreOverlay(_Operations, BaseStore):
-        """All methods of a store, made of its operations."""
+        """This class represents all methods of a store, made of its operations."""
 
     return StoreOverlay
 

@@ -13,7 +13,8 @@ from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplain
 
 
 class AnswerChunk(Explained[Output]):
-    """A piece of an output that is still being streamed; pieces add up, the explanation comes last.
+    """This class represents a piece of an output that is still being streamed; pieces add up, the
+    explanation comes last.
 
     Asking it for its ``explanation`` raises InvalidInput.
     """
@@ -59,7 +60,8 @@ def whole(chunks: Iterable[Any]) -> Any:
 
 
 class ExplainedStr(str):
-    """An answer with the explanation of its rules, JSON-friendly, as ``rag_rules``."""
+    """This class represents an answer with the explanation of its rules, JSON-friendly, as
+    ``rag_rules``."""
 
     rag_rules: dict[str, Any]
 

@@ -39,7 +39,8 @@ _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers
 
 
 class Watch(UsageMetadataCallbackHandler):
-    """The requests of one run, the tokens it spent, and what is wrong with its replies, if anything.
+    """This class represents the requests of one run, the tokens it spent, and what is wrong with its
+    replies, if anything.
 
     Added to every run of its context by LangChain itself, so that also models that are called without
     a config are seen.

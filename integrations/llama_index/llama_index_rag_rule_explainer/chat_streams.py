@@ -21,7 +21,8 @@ def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
 
 
 class ExplainedChatStream(StreamingAgentChatResponse):
-    """A chat response as it is streamed; ``metadata`` has the rules once its stream has ended."""
+    """This class represents a chat response as it is streamed; ``metadata`` has the rules once its stream
+    has ended."""
 
     metadata: dict[str, Any] | None = None
     _begun: Pieces | None = None

@@ -153,7 +153,7 @@ class Working(Entry):
 
 @dataclass(frozen=True)
 class Calling(Entry):
-    """A function of one input, sync or async."""
+    """This class represents a function of one input, sync or async."""
 
     engine: Callable[..., Any]
 
@@ -206,7 +206,7 @@ def _wants_a_loop(error: RuntimeError) -> bool:
 
 @dataclass(frozen=True)
 class Making(Entry):
-    """A function of nothing that makes an engine, anew for every run."""
+    """This class represents a function of nothing that makes an engine, anew for every run."""
 
     engine: Callable[[], Any]
 

@@ -59,8 +59,8 @@ listening: ContextVar[Listener | None] = ContextVar("rag_rule_listening", defaul
 
 @dataclass(slots=True, eq=False)
 class ExplainedRun:
-    """A run of an explained workflow: awaited, it is the result with its rules; its events come as
-    ever, and ``ctx`` sends it others.
+    """This class represents a run of an explained workflow: awaited, it is the result with its rules; its
+    events come as ever, and ``ctx`` sends it others.
 
     A run that asks a human goes on when it is answered, and has its result; its rules say what to do
     instead, since nobody answers its replays. Where nobody listens, it ends with that error.

@@ -92,7 +92,7 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """A retriever whose nodes explanations see and may leave out; see ``gate``."""
+    """This class represents a retriever whose nodes explanations see and may leave out; see ``gate``."""
 
     def __init__(self, search: BaseRetriever) -> None:
         super().__init__(callback_manager=search.callback_manager)

@@ -20,7 +20,7 @@ _PROMPT = PromptTemplate(
 
 
 class BM25Retriever(BaseRetriever):
-    """The ``k`` nodes that match a query best by BM25.
+    """This class represents the ``k`` nodes that match a query best by BM25.
 
     Needs the extra ``bm25``. Scores are by rank: 1 for the best, 1/2 for the next, and so on.
     """

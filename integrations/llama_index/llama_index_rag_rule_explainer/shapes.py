@@ -18,7 +18,7 @@ ItemOf = Callable[[BaseNode], Any]
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """A list of nodes with scores, as retrievers and query engines return it."""
+    """This class represents a list of nodes with scores, as retrievers and query engines return it."""
 
     def found(self, result: Any) -> list[Found]:
         """Returns the nodes, in their present state."""

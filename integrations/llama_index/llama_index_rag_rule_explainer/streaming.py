@@ -14,7 +14,7 @@ from .nodes import Found
 
 
 class Begun:
-    """An answer of which the response is there, if perhaps without its text.
+    """This class represents an answer of which the response is there, if perhaps without its text.
 
     ``response``: what the application returned, not to be read itself where it is streamed. A slot of the
     explainer is held, and the framework intercepted, until ``close`` or the end of the stream.
@@ -40,7 +40,7 @@ class Begun:
 
 
 class Pieces(Begun):
-    """The pieces of an answer, once, and what is known at their end."""
+    """This class represents the pieces of an answer, once, and what is known at their end."""
 
     @classmethod
     def of(cls, call: Call[Found]) -> "Pieces":
@@ -77,7 +77,7 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """The same on the caller's loop."""
+    """This class represents the same on the caller's loop."""
 
     @classmethod
     async def of(cls, call: Call[Found]) -> "AsyncPieces":

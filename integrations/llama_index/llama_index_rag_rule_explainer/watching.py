@@ -43,7 +43,7 @@ FAILED = "a model failed, and the application answered without its reply"
 
 
 class Watch:
-    """The requests of one run, the tokens it spent, and what is wrong with its replies, if anything.
+    """This class keeps the requests of one run, the tokens it spent, and what is wrong with its replies.
 
     ``failures``: the errors of models that were raised, whatever became of them.
     """

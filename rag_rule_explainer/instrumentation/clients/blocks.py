@@ -16,7 +16,8 @@ CANNOT_BE_CUT = (
 
 
 class Block(NamedTuple):
-    """A content block. ``structured``: what structured content says of it, if it does."""
+    """This class represents a content block. ``structured``: what structured content says of it, if it
+    does."""
 
     block: Any
     structured: Any = None

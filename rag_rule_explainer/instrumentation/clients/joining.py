@@ -9,7 +9,7 @@ from ...given import Given
 
 
 class Joined(NamedTuple):
-    """The pieces of a text, which ``separator`` joins to it again."""
+    """This class represents the pieces of a text, which ``separator`` joins to it again."""
 
     pieces: tuple[str, ...]
     separator: str

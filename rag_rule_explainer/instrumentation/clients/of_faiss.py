@@ -18,7 +18,8 @@ _NOTHING = -1
 
 
 class Neighbour(NamedTuple):
-    """A place in an index that was found. ``vector``: where the search returns it as well."""
+    """This class represents a place in an index that was found. ``vector``: where the search returns it
+    as well."""
 
     place: int
     distance: float

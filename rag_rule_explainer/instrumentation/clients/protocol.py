@@ -37,7 +37,7 @@ class Client(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ItemsOf:
-    """A client of your own, by two functions.
+    """This class represents a client of your own, by two functions.
 
     ``take_apart``: from a response to a list of its items. ``put_together``: from a response and some of
     such items, in order, to a response with just these. It must not change what it is given.

@@ -15,7 +15,8 @@ from .copying import copied
 
 
 class Same:
-    """A key for one very object, which it keeps alive: no other may come by its address."""
+    """This class represents a key for one very object, which it keeps alive: no other may come by its
+    address."""
 
     __slots__ = ("thing",)
 
@@ -31,7 +32,8 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """The state that one run sees. ``live``: it writes to the real things, as an ordinary run does.
+    """This class represents the state that one run sees. ``live``: it writes to the real things, as an
+    ordinary run does.
 
     ``before``: what each thing held when the baseline first used it. ``aside``: the same of things that
     answers do not depend on but by what is retrieved, such as an index or a cache. ``first``: the

@@ -67,8 +67,8 @@ class Twins:
 
 @dataclass(slots=True)
 class _Copying:
-    """The making of one twin. ``own_code``: the thing's class is the application's own, so that what
-    it may call is to be looked at as well."""
+    """This class represents the making of one twin. ``own_code``: the thing's class is the application's
+    own, so that what it may call is to be looked at as well."""
 
     twins: Twins
     shared: tuple[type, ...]

@@ -60,7 +60,7 @@ class _Containing:
 
 
 class _Contained(Coroutine[Any, Any, Any]):
-    """A coroutine, of which a SystemExit is an error like any other.
+    """This class represents a coroutine, of which a SystemExit is an error like any other.
 
     It is stepped as the coroutine itself would be: one around it would have to be closed after it, which
     costs each task a call of the loop.

@@ -20,7 +20,8 @@ _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=Fa
 
 
 class Real(NamedTuple):
-    """A call of the real thing: the one that was made, or one that only reads, by its name."""
+    """This class represents a call of the real thing: the one that was made, or one that only reads, by
+    its name."""
 
     reading: str = ""
     given: tuple[Any, ...] = ()

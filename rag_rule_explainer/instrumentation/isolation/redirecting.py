@@ -90,7 +90,8 @@ def known_as(state: State, thing: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A thing at its beginning, as it is kept for all runs; said by what it holds."""
+    """This class represents a thing at its beginning, as it is kept for all runs; said by what it
+    holds."""
 
     twin: Any
     twins: Twins

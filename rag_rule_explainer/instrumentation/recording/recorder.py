@@ -139,7 +139,7 @@ class Recording(Gate, Generic[Item]):
 
 @dataclass(slots=True)
 class Captured(Generic[Item]):
-    """The sources a baseline retrieved, and which items answered which retrieval.
+    """This class represents the sources a baseline retrieved, and which items answered which retrieval.
 
     ``batches``: of each retrieval, its items beside the sources that they are. ``asked_anew``: set once a
     replay searched for something else than the baseline and was served everything kept. ``several``: set

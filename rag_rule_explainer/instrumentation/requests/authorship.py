@@ -31,8 +31,8 @@ _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
 
 
 class Written(NamedTuple):
-    """An answer that is not in the words of models. ``run``: in words; ``sources``: the ids of its own;
-    None for the baseline.
+    """This class represents an answer that is not in the words of models. ``run``: in words; ``sources``:
+    the ids of its own; None for the baseline.
 
     ``own``: its words that come neither from sources nor from the input, or all where each of them does;
     ``strange``: those that come from nowhere that is known, be it the code.

@@ -25,7 +25,8 @@ _SURE_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A text that came from another run. ``maker``: that run, in words; ``text``: what was found.
+    """This class represents a text that came from another run. ``maker``: that run, in words; ``text``:
+    what was found.
 
     ``sure``: False where it is so short that it may be there by chance.
     """

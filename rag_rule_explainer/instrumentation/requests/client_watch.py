@@ -26,7 +26,7 @@ FAILED = "a model failed, and the application answered without its reply"
 
 
 class Called(NamedTuple):
-    """A call of a tool that a model asks for."""
+    """This class represents a call of a tool that a model asks for."""
 
     id: str
     name: str
@@ -34,8 +34,8 @@ class Called(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A request. ``text``: all that is shown; ``sent``: the same with roles, calls and parameters;
-    ``results``: what tools returned, by the id of their call."""
+    """This class represents a request. ``text``: all that is shown; ``sent``: the same with roles, calls
+    and parameters; ``results``: what tools returned, by the id of their call."""
 
     text: str
     sent: str
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A reply. ``spoken``: its text with its calls; ``spent``: tokens, by kind."""
+    """This class represents a reply. ``spoken``: its text with its calls; ``spent``: tokens, by kind."""
 
     said: Said
     spoken: str
@@ -53,7 +53,8 @@ class Reply(NamedTuple):
 
 
 class ClientWatch:
-    """The requests of one run, the tokens it spent, and what is wrong with its replies, if anything.
+    """This class represents the requests of one run, the tokens it spent, and what is wrong with its
+    replies, if anything.
 
     ``failures``: the errors of models, whatever became of them.
     """

@@ -30,8 +30,8 @@ _MORE = 2
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A text that identifies sources that were left out. ``held``: what holds it since the baseline, in
-    words; empty where nobody knows where it comes from."""
+    """This class represents a text that identifies sources that were left out. ``held``: what holds it
+    since the baseline, in words; empty where nobody knows where it comes from."""
 
     text: str
     owners: tuple[str, ...]

@@ -29,7 +29,8 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A text that identifies sources. ``words``: it, as it is compared; ``owners``: their ids.
+    """This class represents a text that identifies sources. ``words``: it, as it is compared; ``owners``:
+    their ids.
 
     ``kept_by``: what the application holds it in since it ran; empty for one that comes from a source.
     """
@@ -42,7 +43,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A mark in a line. ``before``, ``after``: the next words of the line around it."""
+    """This class represents a mark in a line. ``before``, ``after``: the next words of the line around
+    it."""
 
     mark: Mark
     before: Words

@@ -37,7 +37,8 @@ class Request:
 
 
 class Reading(NamedTuple):
-    """A text as it is compared: its words in a line, and all its stretches of eight words."""
+    """This class represents a text as it is compared: its words in a line, and all its stretches of eight
+    words."""
 
     line: str
     stretches: frozenset[Stretch]

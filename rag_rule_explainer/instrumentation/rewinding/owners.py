@@ -35,9 +35,9 @@ class Owner(Enum):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An object. ``name``: how its holder calls it; ``holder``: what it was first found in; ``steps``:
-    how many objects of libraries are between it and another one; ``contents``: its parts, and what each
-    holds.
+    """This class represents an object. ``name``: how its holder calls it; ``holder``: what it was first
+    found in; ``steps``: how many objects of libraries are between it and another one; ``contents``: its
+    parts, and what each holds.
     """
 
     thing: Any

@@ -28,8 +28,8 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A part that holds something else than then. ``names``: of what is to be put back; none for all.
-    ``place``: how a user would call it."""
+    """This class represents a part that holds something else than then. ``names``: of what is to be put
+    back; none for all. ``place``: how a user would call it."""
 
     kept: Kept
     names: tuple[str, ...]

@@ -20,7 +20,7 @@ _VOLATILE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A text as a framework's retrieval tells of it.
+    """This class represents a text as a framework's retrieval tells of it.
 
     ``id``: None where it has none. ``part_of``: the id of the whole document it was cut from, if any.
     """

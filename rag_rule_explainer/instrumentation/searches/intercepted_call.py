@@ -308,7 +308,7 @@ class _Stopped(Exception):
 
 
 class _Step(Generic[T]):
-    """A retrieval on its way: it makes at most one real search, and then has its result."""
+    """This class is a retrieval on its way: it makes at most one real search and has its result."""
 
     def __init__(self, retrieval: Generator[None, Result, T]) -> None:
         self._retrieval = retrieval

@@ -27,20 +27,21 @@ _NAMED = (
 
 
 class Part(NamedTuple):
-    """An item of a client's response. ``row``: of the query that it answers."""
+    """This class represents an item of a client's response. ``row``: of the query that it answers."""
 
     item: Any
     row: int
 
 
 class Made(NamedTuple):
-    """An item that was made of a document, by the user's ``item_of``."""
+    """This class represents an item that was made of a document, by the user's ``item_of``."""
 
     item: Any
 
 
 class Response(NamedTuple):
-    """A response of a client as it came: others of its kind are put together by it."""
+    """This class represents a response of a client as it came: others of its kind are put together by
+    it."""
 
     client: Client
     like: Any

@@ -31,8 +31,8 @@ _LONGEST_FLAG = 20
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A number or flag that changes from run to run. ``place``: how it is called, such as Chat.turn;
-    ``name``: by which name code reads it."""
+    """This class represents a number or flag that changes from run to run. ``place``: how it is called,
+    such as Chat.turn; ``name``: by which name code reads it."""
 
     place: str
     name: str

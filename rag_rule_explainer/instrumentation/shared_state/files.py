@@ -30,8 +30,8 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A run. ``sources``: those that it is on; runs on the same ones may find what each other left.
-    ``name``: in words."""
+    """This class represents a run. ``sources``: those that it is on; runs on the same ones may find what
+    each other left. ``name``: in words."""
 
     number: int
     sources: Hashable

@@ -27,7 +27,7 @@ _ADAPTERS = "rag_rule_explainer.judges"
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """A judge, and how it is asked.
+    """This class represents a judge, and how it is asked.
 
     ``name``: says which judge it is, also in another process; None: nobody can tell, and nothing that it
     says is stored. ``samples``: opinions on one answer, of which the majority counts. ``batch``: answers

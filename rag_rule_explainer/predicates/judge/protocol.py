@@ -22,7 +22,7 @@ class Matter:
 
 
 class Candidate(NamedTuple):
-    """An answer as the judge is shown it, under an id of this request alone.
+    """This class represents an answer as the judge is shown it, under an id of this request alone.
 
     ``left_out``: how many characters in its middle the judge is not shown.
     """
