@@ -20,14 +20,12 @@ OPINION_TOKENS = 60
 
 @dataclass(frozen=True, slots=True)
 class JudgeOutlay:
-    """What is to be judged in all: ``fewest`` opinions where every answer is the same, ``most`` where no
-    two replays answer alike and every subset is needed. Each is a request of its own; ``may_batch``: or
-    several are one, where a judge takes more than one answer at once. A logged answer, and what else a
-    store has on the question, come on top.
-
-    ``input_tokens``, ``output_tokens``: of the most, each asked for by itself. ``cost``: of these; None
-    where a judge in ``unpriced`` has no price.
-    """
+    """This class says how many judgements an explanation may need. ``fewest``: if all answers are the
+    same; ``most``: if no two replays answer alike and every subset is needed. Each opinion is one
+    request; if ``may_batch``, a judge may decide several answers in one request. Judging a logged answer,
+    and answers already in a store, is not counted. ``input_tokens``, ``output_tokens``: upper bounds, for
+    ``most`` with one request each. ``cost``: the price of these tokens; None if a judge, listed in
+    ``unpriced``, has no price."""
 
     fewest: int
     most: int

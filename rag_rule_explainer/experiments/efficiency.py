@@ -105,7 +105,8 @@ class Deviation:
 
 @dataclass(slots=True)
 class EfficiencyOutcome(ExperimentOutcome):
-    """``done``: questions."""
+    """This class holds what the efficiency experiment found: its rows, deviations and failures. The
+    inherited ``done`` counts questions."""
 
     rows: list[EfficiencyRow] = written_to("efficiency.csv", EfficiencyRow)
     deviations: list[Deviation] = written_to("deviations.csv", Deviation)

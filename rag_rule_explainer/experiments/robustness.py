@@ -244,7 +244,9 @@ class _Run:
         count: int,
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
-        """Returns why it could not be scored; empty where it was."""
+        """Scores the rules found from ``count`` votes per subset, adds a score for each rule kind to
+        ``scores``, and returns an empty string; if verdicts are unresolved, scores nothing and returns
+        the reason."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

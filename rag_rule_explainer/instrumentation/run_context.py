@@ -153,17 +153,13 @@ def with_spent(answer: Answer, watch: Watch) -> Answer:
 
 @dataclass(slots=True, eq=False)
 class Participation:
-    """This class represents a run: its gate, what models were sent in it, the copies of state it uses,
-    its tools.
-
-    ``stubbed``: the tools that a stub stood in for. ``made``: texts that it made beside the replies of
-    models, such as results of tools. ``bound``: how far a replay may go. ``refused``: what was said to
-    be wrong in the middle of it, where an agent may have swallowed it. ``shared``: what all runs shared
-    before the first one began, which this is. ``outside``: is told of files and the environment;
-    ``before_search``: each is called before a search. ``trace``: what wants to know the id of this run,
-    as it is the one that is explained. ``muted``: what it prints is not shown. ``begun``: the threads
-    that it began itself.
-    """
+    """This class represents one run of the application (the baseline or a replay) and what belongs to
+    it. ``refused``: an error raised during the run, kept because an agent may swallow it. ``shared``:
+    only in the first run: the state that runs shared before it began. ``trace``: only in the run that
+    is explained: the tracer to be told its id. ``made``: texts that did not come from a model, such as
+    tool results. ``bound``: the limits of a replay. ``stubbed``: tools replaced by a stub. ``outside``:
+    is told of access to files and the environment. ``before_search``: callbacks called before each
+    search. ``muted``: whether its output is hidden. ``begun``: the threads that it started."""
 
     gate: GoingOn
     watch: Watch

@@ -168,10 +168,9 @@ class ApplicationRun(Generic[Item]):
             ) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
-        """Returns what was retrieved, and the answer.
-
-        Raises NoSourcesCaptured where nothing was seen, BaselineFailed where a model's reply is none.
-        """
+        """Returns the sources that the first run retrieved, and the baseline made from its answer.
+        Raises NoSourcesCaptured if no retrieval was observed, BaselineFailed if a model's reply is not
+        a usable answer (empty, cut off or an error)."""
         first = self._first
         if first.refused is not None:
             raise first.refused

@@ -83,7 +83,8 @@ def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
 
 @lru_cache(maxsize=128)
 def _lanes_without(unit: int, size: int) -> int:
-    """Ones in the lanes of the masks that lack the unit of this bit."""
+    """Returns a packed integer with one lane (``_LANE`` bits) for each mask: all ones in the lanes of
+    masks that lack bit ``unit``, zeros in the others."""
     run = _LANE << unit
     pattern, width = (1 << run) - 1, 2 * run
     while width < _LANE << size:

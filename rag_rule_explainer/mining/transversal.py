@@ -130,7 +130,8 @@ class _Search:
                 del self.found[larger]
             self.found[candidate] = count, statement
         else:
-            # There are as many rules beside what has no verdict as there are units: too many to test.
+            # A superset of this candidate has no verdict. Going on around it would give one new
+            # candidate for each unit, too many to test, so the candidate stays unresolved.
             self.unresolved.append(candidate)
         self.candidates.block(candidate)
         self.remainders.hit(candidate)

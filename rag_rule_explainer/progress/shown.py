@@ -9,7 +9,7 @@ class Shown(Protocol):
     """Shows rows from when it is started until it is closed. One thread at a time calls it."""
 
     def start(self) -> None:
-        """Begins to show what was told; called once."""
+        """Starts displaying the progress that has been reported; called once."""
         ...
 
     def tell(self, row: Row) -> None:

@@ -112,8 +112,8 @@ class BaselineChecks:
             self.warnings.insert(0, warning)
 
     def _strangers(self, predicates: Iterable[Predicate]) -> Iterator[str]:
-        """Yields what is said of sources that conditions name, and that there are not: such a condition
-        is met by no answer, or by all of them, which looks like a rule."""
+        """Yields a warning for each source that a condition names but that does not exist: such a
+        condition is met by no answer, or by all of them, which looks like a rule."""
         ids = self.sources.ids
         named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
         for name in named:

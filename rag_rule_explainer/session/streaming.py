@@ -95,7 +95,8 @@ def stream_of(session: Session) -> Generator[News, None, None]:
             try:
                 yield news
             except KeyboardInterrupt:
-                # It came here, not to the consumer's own lines: as if it had come while this waited.
+                # Ctrl-C arrived while this generator was suspended at the yield, not in the consumer's
+                # own code: treat it as if it had arrived while waiting for news.
                 run_blocking(watched.interrupted)
     except GeneratorExit:
         run_blocking(watched.close)

@@ -95,7 +95,8 @@ class Presence:
         return self._file
 
     def _share(self, file: int, mode: int) -> None:
-        """Whoever may write the database is to have a lock."""
+        """Give the lock file the database's permissions, so that everyone who may write the database
+        can open the lock."""
         with contextlib.suppress(OSError):  # somebody else's file, who has done so
             database = self._database.stat().st_mode
             if mode != database:

@@ -105,7 +105,8 @@ def _claim(
     found = _read(connection, database, claims)
     missing = [wish for wish in wishes if wish.key not in found]
     if missing:
-        # The first answers to their questions: a claim refers to its question's row.
+        # These are the first answers to their questions, so the question rows do not exist yet: insert
+        # them first, because a claim has a foreign key to its question.
         statements.register(connection, questions, [wish.question for wish in missing])
         database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
         found |= _read(connection, database, [wish.key for wish in missing])

@@ -100,7 +100,8 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns what comes of explaining, which is one run of callbacks: all others belong to it."""
+    """Runs ``work`` inside a single root run for LangChain's callbacks, so that all runs made while
+    explaining are its children; returns what ``work`` returns."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:

@@ -31,9 +31,11 @@ InProcess: TypeAlias = tuple[type, ...]
 
 
 class Outside(NamedTuple):
-    """A root class. ``inside``: its subclasses that are isolated by what they consist of; ``writes`` and
-    ``reads``: sync names; ``others``: async names that are not those with an "a" before them.
-    ``is_protocol``: its ``__init__`` is Python's own, which is to stay."""
+    """This class describes a base class for access to external stores, and which of its methods are
+    replaced. ``inside``: subclasses that keep their data in process and are isolated through their
+    parts. ``writes``, ``reads``: regular expressions for names of sync methods; async ones are the same
+    with an "a" in front, and ``others`` matches async names that are not formed so. ``is_protocol``: a
+    Protocol, whose ``__init__`` must not be replaced."""
 
     module: str
     owner: str

@@ -39,12 +39,10 @@ class NoTwin(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """Makes twins.
-
-    ``trusted``: packages and modules that are known to keep nothing elsewhere. ``shares``: the classes
-    of what twins share with their originals, such as a model that the thing asks. ``copied``: packages
-    whose objects know how to copy themselves.
-    """
+    """Makes twins: isolated copies of stateful objects that a replay can use without changing the
+    originals. ``trusted``: packages and modules whose classes are known to keep all their state in the
+    instance. ``shares``: returns the classes whose instances are not copied but shared with the
+    original, such as the model. ``copied``: packages whose objects can copy themselves."""
 
     trusted: tuple[str, ...]
     shares: Callable[[], tuple[type, ...]]

@@ -109,7 +109,9 @@ class Authorship:
     def _words_in(
         self, answer: Answer, made: Iterable[str] = ()
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Returns the words that are the answer's own, and those that are strange."""
+        """Returns two sets of the answer's words: those that are not facts, not cut off and not made by
+        tools (all its words if none is left), and those of them that are not in the application's
+        constant texts either."""
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
         own = words - self._facts - _words_of(made) - self._cut_off(line)

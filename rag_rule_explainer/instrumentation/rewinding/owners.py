@@ -35,10 +35,10 @@ class Owner(Enum):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """This class represents an object. ``name``: how its holder calls it; ``holder``: what it was first
-    found in; ``steps``: how many objects of libraries are between it and another one; ``contents``: its
-    parts, and what each holds.
-    """
+    """This class represents an object found while walking through the application's objects. ``name``:
+    the attribute or variable under which ``holder`` keeps it; ``holder``: the node it was first found
+    in; ``steps``: how many library objects in a row lead to it, counted from the last object that is
+    not a library's; ``contents``: its parts, each with the object it holds."""
 
     thing: Any
     name: str = ""
@@ -94,7 +94,8 @@ def is_model(kind: Any) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns whose an object is that a ``holder`` has, and the steps from another one to it."""
+    """Returns who owns ``value``, an object that ``holder`` holds (user, framework, model or library),
+    and how many library objects in a row lead to it."""
     if is_model(type(value)) or holder.owner is Owner.MODEL:
         # What a model holds is its own, whoever wrote it.
         return Owner.MODEL, 0

@@ -70,8 +70,8 @@ class Holdings:
             self._look(*self._waiting.popleft())
 
     def texts(self) -> Iterator[str]:
-        """Yields every text among them, such as those that stand in code; but for what models hold, which
-        is theirs to say."""
+        """Yields every plain string that these objects hold, including string constants in code.
+        Strings held by models are left out: how a model is described is up to the model."""
         for held in self.all:
             if not held.is_of_model:
                 yield from (value for _, value in held.plain if isinstance(value, str))
@@ -215,7 +215,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns those that are given by their place; more than there are, where that is not known."""
+    """Returns the names of positional parameters; where unknown, more empty ones than any call needs."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * _MOST_INSIDE
 

@@ -260,7 +260,9 @@ def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
 
 
 def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
-    """Returns whether code names it only in such places, given by the ids of their nodes."""
+    """Returns whether the user's code uses ``name`` only at allowed places. ``allowed``: returns, for a
+    function's syntax tree, the ``id()`` of the nodes where it may be used. Assignments to attributes in
+    ``__init__`` and local variables do not count."""
     for _, function in users_functions(holdings):
         tree, code = tree_of(function.__code__), function.__code__
         if tree is None:
