@@ -120,8 +120,9 @@ def real_data() -> Path:
 def clients_are_collected_where_they_were_made(
     request: pytest.FixtureRequest,
 ) -> Generator[None, None, None]:
-    """Collects the clients of a test server that no test closed: found later, their connections would fail
-    another module's test. An async client whose loop is gone cannot be closed."""
+    """Collects the clients of a test server that no test closed: found later, their connections would
+    fail another module's test. An async client whose loop is gone cannot be closed."""
     yield
-    if "OpenAIServer" in vars(request.module):
+    names: dict[str, Any] = getattr(request, "module").__dict__  # noqa: B009 -- Pytest gives it no type
+    if "OpenAIServer" in names:
         gc.collect()
