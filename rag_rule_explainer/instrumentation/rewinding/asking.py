@@ -1,18 +1,25 @@
 """What single things tell of themselves that cannot be put back: files, queues, pools, clients."""
 
+import _abc
 import concurrent.futures
+import gc
 import io
 import os
 import queue
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.managers import BaseProxy
 from types import AsyncGeneratorType
 from typing import Any
+from weakref import finalize
 from xml.etree.ElementTree import Element
+
+from pydantic import BaseModel
 
 from ..shared_state.positions import state_of
 from .bearing import OF_ALL
+from .going_on import GOING_ON, variables_of
 from .owners import package_of
 from .reachable import APART, OF_THREADS
 from .values import is_plain
@@ -24,6 +31,9 @@ _CLIENTS = frozenset({"httpx", "requests", "aiohttp", "niquests"})
 _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """What a client keeps between its requests, and code may ask it for."""
 
+
+_PRAGMAS = ("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers")
+"""What code sets for a connection to SQLite and may ask it for."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (
@@ -46,10 +56,15 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         # Not isinstance: an object of the user's may answer anything when asked for its class.
         if issubclass(type(thing), kinds):
             yield ask
+    for kinds, names, ask in _ASKED_WHERE_NAMED:
+        if named & names and issubclass(type(thing), kinds):
+            yield ask
     if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
         yield state_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
+    if package_of(thing) == "numpy" and named & {"flags", "writeable"}:
+        yield lambda array: array.flags.writeable
     if "__subclasses__" in named and issubclass(type(thing), type):
         yield lambda kind: len(type.__subclasses__(kind))
 
@@ -84,6 +99,25 @@ def _of_a_client(thing: Any, named: frozenset[str]) -> object:
     return [repr(getattr(thing, name, None)) for name in names]
 
 
+def _of_a_database(connection: sqlite3.Connection) -> object:
+    """Returns what is set for a connection, and which functions were made for it."""
+    set_for_it = [connection.execute(f"PRAGMA {name}").fetchall() for name in _PRAGMAS]
+    made = connection.execute("SELECT name, narg FROM pragma_function_list WHERE NOT builtin")
+    return set_for_it, sorted(made.fetchall()), connection.row_factory, connection.text_factory
+
+
+def _of_each_thread(thing: threading.local) -> object:
+    """Returns the texts and numbers that threads keep there, whichever thread keeps them."""
+    of_threads = (
+        each
+        for held in gc.get_referents(thing)
+        if isinstance(held, dict)
+        for each in held.values()
+        if isinstance(each, dict)
+    )
+    return sorted({(str(k), repr(v)) for each in of_threads for k, v in each.items() if is_plain(v)})
+
+
 def _of_a_generator(thing: Any) -> object:
     frame = thing.ag_frame
     if frame is None:
@@ -101,6 +135,22 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (BaseProxy, str),
     (AsyncGeneratorType, _of_a_generator),
     (Element, _of_an_element),
+    (GOING_ON, variables_of),
+    (sqlite3.Connection, _of_a_database),
+    (threading.local, _of_each_thread),
     # Nothing public tells that it takes no more jobs.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
+_ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
+    (threading.Thread, frozenset({"name", "getName"}), lambda thread: thread.name),
+    (threading.Thread, frozenset({"is_alive"}), lambda thread: thread.is_alive()),
+    (finalize, frozenset({"alive"}), lambda thing: thing.alive),
+    (
+        BaseModel,
+        frozenset({"model_fields_set", "exclude_unset"}),
+        lambda thing: set(thing.model_fields_set),
+    ),
+    # Nothing public tells which classes were registered as virtual subclasses.
+    (type, frozenset({"register"}), lambda kind: len(_abc._get_dump(kind)[0])),
+)
+"""What only code with one of these names can ask."""

@@ -31,6 +31,14 @@ _OF_THE_SYSTEM = frozenset(
             "shm_open",
             "SharedMemory",
             "ShareableList",
+            "pipe",
+            "pipe2",
+            "socketpair",
+            "eventfd",
+            "openpty",
+            "create_function",
+            "create_aggregate",
+            "create_collation",
         ),
     }
 )

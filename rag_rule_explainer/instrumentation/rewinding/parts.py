@@ -79,6 +79,10 @@ def of_names(names: frozenset[str]) -> Part:
     return Part(read, write, is_named=True)
 
 
+_DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
+"""What a class says of itself, which code may change and read."""
+
+
 def _is_of_python(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
@@ -88,7 +92,7 @@ def _read_class(kind: type) -> dict[str, Any]:
         name: value
         for name, value in vars(kind).items()
         if not name.startswith("_abc_")
-        and (isinstance(value, _FUNCTIONS) or name == "__doc__" or not _is_of_python(name))
+        and (isinstance(value, _FUNCTIONS) or name in _DESCRIBING or not _is_of_python(name))
         and not isinstance(value, MemberDescriptorType)
     }
 

@@ -23,6 +23,7 @@ from types import (
     AsyncGeneratorType,
     BuiltinFunctionType,
     CodeType,
+    CoroutineType,
     FunctionType,
     GeneratorType,
     MethodType,
@@ -62,7 +63,7 @@ _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 # What holds anything: as Any, the checker does not ask what is in it.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
-_GENERATORS: Any = (GeneratorType, AsyncGeneratorType)
+_GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)
 _VARIABLE: Any = ContextVar
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
@@ -105,7 +106,8 @@ class Reachable:
         elif isinstance(thing, _VARIABLE):
             self._add(thing.get(), node.name, node)
         elif isinstance(thing, _GENERATORS):
-            frame = getattr(thing, "gi_frame", None) or getattr(thing, "ag_frame", None)
+            frames = (getattr(thing, f"{kind}_frame", None) for kind in ("gi", "ag", "cr"))
+            frame = next(filter(None, frames), None)
             self._add_all(frame.f_locals.items() if frame is not None else (), node)
         elif isinstance(thing, _CACHED):
             self.caches.append(thing)

@@ -7,7 +7,9 @@ import gc
 import logging
 import socket
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +19,10 @@ from .values import is_plain
 
 _OF_LOGGING = frozenset({"isEnabledFor", "getEffectiveLevel", "level"})
 _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
+_OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names by which code asks for what libraries may set as well."""
+_OF_THIS_PACKAGE = "rag-rule"
+"""How the names of this package's own threads begin."""
 
 
 def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
@@ -40,6 +45,10 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
             yield f"{module.__name__}.{name}", _plain_in(module, name)
     if named & _OF_LOGGING:
         yield "logging", _levels
+    if named & _OF_WARNINGS and "warn" in named:
+        yield "warnings", lambda: list(warnings.filters)
+    if {"threading", "enumerate"} <= named:
+        yield "threading", _names_of_threads
     if named & _OF_THE_COLLECTOR:
         yield "gc", lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug())
 
@@ -71,3 +80,8 @@ def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
 def _levels() -> object:
     # What is loaded meanwhile brings loggers of its own.
     return logging.root.level, logging.root.manager.disable
+
+
+def _names_of_threads() -> object:
+    names = (thread.name for thread in threading.enumerate())
+    return sorted(name for name in names if not name.startswith(_OF_THIS_PACKAGE))
