@@ -107,7 +107,7 @@ class Searching:
             self._probe if self.announcer is None else self._probe_if_wanted,
             self.prober.sampler.replayer.limiter.size,
             stop=self._stopper.stop,
-            told=self._announce,
+            on_verdict=self._announce,
             lockstep=self.settings.lockstep,
         )
 
