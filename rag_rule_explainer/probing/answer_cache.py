@@ -60,7 +60,7 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns the sample with this number, from 0 on, of an arrangement that is replayed repeatedly.
+        """Returns the sample of an arrangement with this number, from 0 on."""
         return await self._taken(arrangement, number, make)
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:

@@ -1,4 +1,4 @@
-"""This module cancels replays that take too long, with one timer for all: a cancel scope each costs more.
+"""This module cancels replays that take too long, with one timer for all: cancel scopes cost more."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""This module finds the finish reason in a provider's data, where it has a dozen names and may be nested.
+"""This module finds the finish reason in a provider's data, where it has many names and may be nested."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast

@@ -156,7 +156,7 @@ _current: Interrupts | None = None
 
 
 def kept() -> AbstractContextManager[Interrupts]:
-    """Returns a context in which Ctrl-C is kept: by the ``Interrupts`` around it, or else by a new one.
+    """Returns a context that keeps Ctrl-C: the ``Interrupts`` around it, or else a new one."""
     if threading.current_thread() is threading.main_thread():
         outer = _current
         if outer is not None and outer.is_keeping:

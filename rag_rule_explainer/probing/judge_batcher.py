@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
 
 
 class Terms(NamedTuple):
-    """The Terms are what the answers of one batch have in common; ``sample``: the number of the opinion.
+    """The Terms are equal for all answers of one batch; ``sample``: the number of the opinion."""
 
     jury: Jury
     matter: Matter

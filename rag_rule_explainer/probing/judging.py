@@ -129,7 +129,7 @@ class Judging:
         return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
-        """Returns the predicate's judgement for one of its base, and the base's for one of the predicate.
+        """Returns a judgement, inverted if the predicate is a negation of its base."""
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
@@ -201,6 +201,6 @@ def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
 
 
 def described(error: BaseException) -> str:
-    """Returns the type and the message of an error, in which texts that look like an API key are masked.
+    """Returns the type and the message of an error; texts that look like an API key are masked."""
     message = without_secrets(str(error))
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -94,7 +94,7 @@ class Limiter:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """Takes a slot if one is free, and returns True iff it did; the caller must then call ``leave``.
+        """Takes a slot and returns True iff one is free; the caller must then call ``leave``."""
         if self._waiting:
             return False
         try:
