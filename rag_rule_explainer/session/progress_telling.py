@@ -1,4 +1,4 @@
-"""What a session has done so far, told to whoever wants to know."""
+"""This module reports a session's progress to its listeners."""
 
 from dataclasses import dataclass, field
 from itertools import count
@@ -8,12 +8,12 @@ from ..probing.judging import described
 from ..progress.report import Progress, ProgressReport
 
 _calls = count(1)
-"""The numbers of all calls in this process."""
+"""The counter that numbers the calls of this process."""
 
 
 @dataclass(slots=True, repr=False)
 class ProgressTeller:
-    """Tells ``listeners``; one that raises is told no more, of which a note is made."""
+    """A ProgressTeller reports to ``listeners``; one that raises is dropped, which is noted."""
 
     listeners: tuple[Progress, ...]
     budget: Budget
@@ -24,11 +24,11 @@ class ProgressTeller:
     _waiting: int = 0
 
     def note(self, probes: int, waiting: int) -> None:
-        """Remembers how far it is, and how many more probes are asked for by now."""
+        """Stores the number of probes made, and of those that are requested and have no verdict yet."""
         self._probes, self._waiting = probes, waiting
 
     def tell(self, *, done: bool = False) -> None:
-        """Tells what was noted."""
+        """Reports the stored progress to every listener."""
         for listener in self.listeners:
             try:
                 listener(self._report(done))
