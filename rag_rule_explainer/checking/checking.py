@@ -1,4 +1,4 @@
-"""``check_judge``: where labels, a predicate and its judge meet."""
+"""This module provides ``check_judge``, which compares a predicate's verdicts with labels."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .trial import CheckProgress, JudgeTrial, TrialItem
 
 PredicateOf: TypeAlias = Callable[[LabelledCase], PredicateLike]
-"""The predicate for one case: ``lambda case: consistent_with(case.truth)``."""
+"""A function that returns the predicate for one case: ``lambda case: consistent_with(case.truth)``."""
 
 
 def check_judge(
@@ -30,22 +30,24 @@ def check_judge(
     settings: Settings | None = None,
     progress: "CheckProgress | None" = None,
 ) -> JudgeCheck:
-    """Returns how far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*), blocking.
+    """Returns how far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*); blocks.
 
-    ``predicate``: the condition that the labels are about, or ``predicate_of``: that of each case, where
-    each has a truth or a reference of its own. Any predicate will do: one with a judge, one on the
-    wording, a function. ``settings``: ``concurrency``, ``timeout`` and ``retries`` are those of requests
-    to a judge, ``limits`` on what it spends, ``prices``, and the ``store`` in which its judgements are
-    looked for and kept; all else is about mining. ``progress``: told how many of how many are judged.
+    ``predicate``: the condition that the labels are about; or ``predicate_of``: returns that of each
+    case, if each has a truth or a reference of its own. Any predicate will do: one with a judge, one on
+    the wording, a function. ``settings``: ``concurrency``, ``timeout`` and ``retries`` apply to requests
+    to a judge, ``limits`` to its spending; ``prices``, and the ``store`` in which its judgements are
+    kept, are used too. All other settings are ignored. ``progress``: called with the number of judged
+    cases, and of all cases.
 
-    Identical cases are judged once and counted each time, each in a request of its own. Where the
-    predicate's ``batch`` allows more, those on the same question (and truth, and reference) go to the
-    judge together, in as few requests as can be, and there is a warning. A case without a verdict is
-    UNKNOWN: it is counted apart, neither right nor wrong. A limit or Ctrl-C leaves the rest UNKNOWN.
+    Identical cases are judged once, each in a request of its own, and counted each time. If the
+    predicate's ``batch`` allows it, cases with the same question (and truth, and reference) go to the
+    judge together, in as few requests as possible, with a warning. A case without a verdict is UNKNOWN:
+    it counts neither as right nor as wrong. After a limit or Ctrl-C, the remaining cases are UNKNOWN.
 
-    Raises InvalidInput for no cases, an id that two of them have, and unless there is one predicate.
+    Raises InvalidInput for no cases, for two cases with the same id, and unless exactly one of
+    ``predicate`` and ``predicate_of`` is given.
     """
-    from ..probing.loop import run_blocking  # late: it brings an event loop along
+    from ..probing.loop import run_blocking  # late: it loads asyncio
     from .trial import JudgeTrial
 
     listed = checked_list("cases", cases, "LabelledCase(question, answer, label)")
@@ -54,7 +56,7 @@ def check_judge(
     if not isinstance(settings, (Settings, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
     if progress is not None:
-        checked_function("progress", progress, "a function that is told how many of how many are judged")
+        checked_function("progress", progress, "a function that is texts how many of how many are judged")
     trial = JudgeTrial(settings or Settings(), progress)
     pairs = [(each, case.case) for each, case in zip(predicates, listed, strict=True)]
     items = run_blocking(lambda: trial.judged(pairs), trial.interrupt)
@@ -89,7 +91,7 @@ def _predicates(
     made: list[Predicate] = []
     for name, case in zip(_names(cases), cases, strict=True):
         try:
-            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- one of them is there
+            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- checked above
         except RagRuleError as error:
             raise InvalidInput(f"predicate_of, on {name}: {error}") from error
     return made
@@ -137,8 +139,8 @@ def _result(
 
 
 def _outcome(name: str, case: LabelledCase, judgement: Judgement) -> CaseOutcome:
-    told = (encodable(each) for each in (judgement.reason, case.question, Answer.of(case.answer).text))
-    return CaseOutcome(encodable(name), case.label, judgement.verdict, *told)
+    texts = (encodable(each) for each in (judgement.reason, case.question, Answer.of(case.answer).text))
+    return CaseOutcome(encodable(name), case.label, judgement.verdict, *texts)
 
 
 def _condition(predicates: Sequence[Predicate]) -> str:
@@ -153,7 +155,7 @@ def _warnings(cases: Sequence[LabelledCase], items: "Sequence[TrialItem]") -> It
     names = _names(cases)
     if any(item.judging.rests_on_batches for item in items):
         yield (
-            "the judge saw several answers at once (batch), and one of them can have told it what to say "
+            "the judge saw several answers at once (batch), and one of them can have texts it what to say "
             "of the others, so these figures may not be its own; leave batch out, and it is asked about "
             "one answer a request"
         )
