@@ -56,7 +56,7 @@ def check_judge(
     if not isinstance(settings, (Settings, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
     if progress is not None:
-        checked_function("progress", progress, "a function that is texts how many of how many are judged")
+        checked_function("progress", progress, "a function that is told how many of how many are judged")
     trial = JudgeTrial(settings or Settings(), progress)
     pairs = [(each, case.case) for each, case in zip(predicates, listed, strict=True)]
     items = run_blocking(lambda: trial.judged(pairs), trial.interrupt)
@@ -155,7 +155,7 @@ def _warnings(cases: Sequence[LabelledCase], items: "Sequence[TrialItem]") -> It
     names = _names(cases)
     if any(item.judging.rests_on_batches for item in items):
         yield (
-            "the judge saw several answers at once (batch), and one of them can have texts it what to say "
+            "the judge saw several answers at once (batch), and one of them can have told it what to say "
             "of the others, so these figures may not be its own; leave batch out, and it is asked about "
             "one answer a request"
         )
