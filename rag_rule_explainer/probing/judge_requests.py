@@ -17,7 +17,7 @@ from ..verdicts import Judgement
 from . import threads
 from .budget import Budget
 from .judge_barrier import of_this_work
-from .judging import described
+from .judging import error_text
 from .limiter import Limiter
 from .limits import LimitReached
 from .pausing import Stopper
@@ -106,7 +106,7 @@ class JudgeRequests:
                 if isinstance(tried.error, UnusableReply):
                     error = JudgeFailed(tried.error.reason)
                     continue  # as after a malformed reply: a reply on fewer answers may be whole
-                error = JudgeFailed(f"the judge failed: {described(tried.error)}")
+                error = JudgeFailed(f"the judge failed: {error_text(tried.error)}")
                 error.__cause__ = tried.error
                 if is_transient(tried.error):
                     _fail(entries, error)
@@ -124,7 +124,7 @@ class JudgeRequests:
         self._failures_in_a_row = 0 if has_judged else self._failures_in_a_row + 1
         most = self.budget.limits.failures
         if most is not None and self._failures_in_a_row >= most:
-            why = MALFORMED if error is None else described(error)
+            why = MALFORMED if error is None else error_text(error)
             raise LimitReached(
                 f"the last {self._failures_in_a_row} requests to the judge all failed (limits.failures), "
                 f"the last one with {why}"

@@ -99,7 +99,7 @@ class Judging:
             return Judgement(Verdict.UNKNOWN, str(failed))
         except Exception as error:
             # This judgement is not remembered: the next call may succeed.
-            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {error_text(error)}")
 
     async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
         """Returns the judgement of each case. Cases for a jury go to it together.
@@ -200,7 +200,7 @@ def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 
-def described(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Returns the type and the message of an error; texts that look like an API key are masked."""
     message = without_secrets(str(error))
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

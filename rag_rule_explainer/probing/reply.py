@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ..verdicts import Answer
-from .judging import described
+from .judging import error_text
 from .replaying import UnusableReply
 from .tracing.marks import TracedReplay
 
@@ -25,4 +25,4 @@ class Reply(NamedTuple):
         """The error in one line; empty if there is an answer."""
         if isinstance(self.cause, UnusableReply):
             return self.cause.reason
-        return "" if self.cause is None else described(self.cause)
+        return "" if self.cause is None else error_text(self.cause)

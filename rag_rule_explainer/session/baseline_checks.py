@@ -10,7 +10,7 @@ from ..given import no_source
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import sources_named_in
 from ..printable import printable, shortened
-from ..probing.judging import Judging, described
+from ..probing.judging import Judging, error_text
 from ..probing.limits import LimitReached
 from ..probing.prober import Prober
 from ..probing.replaying import Baseline
@@ -49,7 +49,7 @@ async def check_judgeable(
             raise
         except Exception as error:
             raise BaselineFailed(
-                f"the predicate failed on the baseline's answer: {described(error)}; "
+                f"the predicate failed on the baseline's answer: {error_text(error)}; "
                 f"the answer was {shortened(answer.text, 200)!r}"
             ) from error
 

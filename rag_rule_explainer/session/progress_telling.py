@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ..probing.budget import Budget
-from ..probing.judging import described
+from ..probing.judging import error_text
 from ..progress.report import Progress, ProgressReport
 
 _calls = count(1)
@@ -34,7 +34,7 @@ class ProgressTeller:
                 listener(self._report(done))
             except Exception as error:  # a broken progress bar must not cost what was paid for
                 self.listeners = tuple(each for each in self.listeners if each is not listener)
-                self.notes.append(f"progress was no longer told: {described(error)}")
+                self.notes.append(f"progress was no longer told: {error_text(error)}")
 
     def _report(self, done: bool) -> ProgressReport:
         budget = self.budget

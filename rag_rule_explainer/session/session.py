@@ -176,8 +176,7 @@ class _Run:
         if not noise.votes or self._stopper.reason:
             return established
         try:
-            # Judgements of an answer that is then outvoted would be paid in vain, so only the check comes
-            # first.
+            # Only this check comes before the vote: judgements of an answer that is outvoted are wasted.
             await self._check_judgeable(established)
             modal = await setup.modal(established.baseline, noise.samples)
             return established._replace(baseline=modal)

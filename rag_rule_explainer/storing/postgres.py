@@ -31,7 +31,7 @@ _RECALL = (
 )
 
 
-def at_once(
+def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
     """Puts answers and makes claims in one round trip; returns True iff all of them are there now and

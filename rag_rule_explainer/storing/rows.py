@@ -51,7 +51,7 @@ class HotStatements(Protocol):
 
     FEWEST: int
 
-    def at_once(
+    def put_and_claim(
         self,
         connection: Connection,
         puts: Sequence[AnswerRow],

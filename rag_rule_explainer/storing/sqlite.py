@@ -67,7 +67,7 @@ def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
     return driver.executemany(_PUT, values).rowcount if values else 0
 
 
-def at_once(
+def put_and_claim(
     connection: Connection,
     puts: Sequence[AnswerRow],
     claims: Sequence[ClaimRow],

@@ -27,7 +27,9 @@ def register(connection: Connection, table: Table, subjects: Iterable[RowSubject
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
 
-def remember(connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float) -> None:
+def insert_judgements(
+    connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float
+) -> None:
     """Inserts judgements by memo; the first one stands."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}

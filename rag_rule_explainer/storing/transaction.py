@@ -30,7 +30,7 @@ def perform(batch: FlightBatch, connection: Connection, database: Database, owne
     now = database.now
     claims = [_claim_row(flight.first, now) for flight in batch.wanted]
     only_common = not batch.needs_more_than_puts_and_claims
-    if only_common and database.hot.at_once(connection, batch.puts, claims, owner, now):
+    if only_common and database.hot.put_and_claim(connection, batch.puts, claims, owner, now):
         return Landed()
     with connection.begin():
         return _performed(batch, claims, connection, database, owner, now)
@@ -58,7 +58,7 @@ def _performed(
     if batch.released:
         statements.release(connection, batch.released, owner)
     if batch.remembers:
-        statements.remember(
+        statements.insert_judgements(
             connection, [(each.memo, each.predicate, each.judgement) for each in batch.remembers], now
         )
     wishes = [flight.first for flight in batch.wanted]

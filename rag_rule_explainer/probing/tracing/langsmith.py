@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import endpoints
-from .marks import Marks
+from .marks import TraceMarks
 
 _BACKLOG = 500
 """The number of a client's undelivered operations from which its endpoint is checked again."""
@@ -18,7 +18,7 @@ def in_use() -> bool:
 
 
 @contextmanager
-def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
+def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
     """Adds marks and a tag to every run inside, beside those of the user.
 
     Does nothing while tracing is off: code inside that turns tracing on sets marks of its own.

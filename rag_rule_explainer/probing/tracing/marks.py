@@ -31,10 +31,10 @@ BASELINE_TAG = "rag-rule-baseline"
 
 ReplayPurpose: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "comparison"]
 """The purpose of a run of the application."""
-Marks: TypeAlias = Mapping[str, str | int]
+TraceMarks: TypeAlias = Mapping[str, str | int]
 
 _LONGEST = 500
-_NONE: Marks = {}
+_NONE: TraceMarks = {}
 _LOG = getLogger(__name__)
 
 
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     """An Outcome is the end of a replay as its trace shows it. ``error``: set if the replay has no
     answer."""
 
-    marks: Marks
+    marks: TraceMarks
     answer: str | None = None
     error: BaseException | None = None
 
@@ -58,9 +58,9 @@ class TracedReplay:
     replay that was abandoned may still run; a run that it begins then is ended at once.
     """
 
-    def __init__(self, explanation: "TracedExplanation", marks: Marks, *, is_baseline: bool) -> None:
+    def __init__(self, explanation: "TracedExplanation", marks: TraceMarks, *, is_baseline: bool) -> None:
         self.explanation = explanation
-        self.marks: Marks = marks
+        self.marks: TraceMarks = marks
         self.is_baseline = is_baseline
         self.answered: tuple[Arrangement, Answer] | None = None
         self._endings: list[EndTelling] = []

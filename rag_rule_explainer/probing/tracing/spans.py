@@ -15,7 +15,7 @@ from typing import Any, cast
 from weakref import WeakSet
 
 from . import endpoints
-from .marks import Marks, Outcome
+from .marks import Outcome, TraceMarks
 
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
@@ -48,7 +48,7 @@ class TracingSpan:
         """True if the span is recorded for an exporter."""
         return bool(self.span.is_recording())
 
-    def mark(self, marks: Marks) -> None:
+    def mark(self, marks: TraceMarks) -> None:
         """Adds the marks to the attributes."""
         self.span.set_attributes(dict(marks))
 
@@ -145,7 +145,9 @@ def _marker() -> Any:
 
 
 @contextmanager
-def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[TracingSpan, None, None]:
+def opened(
+    name: str, marks: TraceMarks, tags: tuple[str, ...] = ()
+) -> Generator[TracingSpan, None, None]:
     """Makes a new span the current one inside. The caller must end it."""
     from opentelemetry import trace
 
@@ -186,7 +188,7 @@ def kept_context() -> Generator[None, None, None]:
 
 
 @contextmanager
-def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
+def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
     """Puts marks and a tag on every span inside; OpenInference keeps those of the user beside them."""
     from opentelemetry import context
 
@@ -228,7 +230,7 @@ def _attached(inside: Any) -> Generator[None, None, None]:
         context.detach(token)
 
 
-def _joined(known: object, marks: Marks) -> str:
+def _joined(known: object, marks: TraceMarks) -> str:
     """Returns the existing metadata, as JSON, with the marks added."""
     found: Any = {}
     if isinstance(known, str):

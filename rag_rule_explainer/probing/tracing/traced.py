@@ -19,9 +19,9 @@ from .marks import (
     BASELINE_TAG_NAME,
     EXPLANATION,
     REPLAY,
-    Marks,
     TracedExplanation,
     TracedReplay,
+    TraceMarks,
     being_traced,
     current_replay,
 )
@@ -88,7 +88,7 @@ def marked_first(explanation: TracedExplanation) -> AbstractContextManager[None]
 
 
 @contextmanager
-def _marking(marks: Marks, tag: str) -> Generator[None, None, None]:
+def _marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
     with ExitStack() as inside:
         for tracer in _in_use():
             inside.enter_context(tracer.marking(marks, tag))
