@@ -22,7 +22,7 @@ WantedScope: TypeAlias = Literal["seen", "retrieved"]
 
 
 class Replay(Protocol):
-    """Runs the application on a question and an ordered sequence of sources, sync or async."""
+    """A Replay runs the application on a question and an ordered sequence of sources; sync or async."""
 
     def __call__(
         self, question: str, sources: Sequence[Source], /

@@ -45,7 +45,7 @@ class Method:
     guesses: ClassVar[bool] = False
 
     def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
+        """Returns the largest number of subsets of this many sources that the method probes."""
         return 1 << sources
 
 
@@ -131,7 +131,7 @@ class ByBatches(Method):
         return Partitioned(kind, self.batches, self.partition.held(kind), settings.minimal)
 
     def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
+        """Returns the largest number of subsets of this many sources that the method probes."""
         # All batches share the subset in which none of their sources is in the antecedent.
         within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
         return min(1 << sources, self.ways * within)
@@ -152,7 +152,7 @@ class OneRule(Method):
         return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
 
     def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
+        """Returns the largest number of subsets of this many sources that the method probes."""
         subsets = 1 << (sources - self.antecedent.bit_count())
         drawn = subsets if self.sampled is None else 1 + self.sampled.draws(self.sampled.error(0))
         return min(subsets, drawn)
