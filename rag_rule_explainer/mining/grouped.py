@@ -105,7 +105,7 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Each antecedent is probed with each of these masks added.
+        # Each antecedent is probed once with each of these masks added to it.
         self.beside: tuple[Mask, ...] = (0,)
         # The claims of this round so far, and those of the round before.
         self.found: Callable[[], tuple[Claim, ...]] = tuple

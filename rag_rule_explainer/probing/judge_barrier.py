@@ -63,7 +63,7 @@ class Backlog:
 
     @contextmanager
     def split(self, parts: int) -> Generator[None, None, None]:
-        """Counts one task as this number of tasks."""
+        """Counts one task as ``parts`` tasks while it waits for so many of its own."""
         self._running += parts - 1
         try:
             yield

@@ -1,4 +1,5 @@
-"""This module probes arrangements: it replays the application on an arrangement and judges the answer."""
+"""This module probes arrangements: a probe is one replay of an arrangement, with the judgement of its
+answer."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

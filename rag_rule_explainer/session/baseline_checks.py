@@ -58,8 +58,8 @@ async def check_judgeable(
 class BaselineChecks:
     """This class checks a baseline with the prober of its searches.
 
-    ``judgings``: one for each base predicate. ``voting``: set if verdicts are voted on, which also
-    settles answers that do not repeat. The checks add texts to ``warnings`` and ``notes``.
+    ``judgings``: one for each base predicate. ``voting``: set if verdicts are voted on, so that single
+    answers need not repeat; else None. The checks add texts to ``warnings`` and ``notes``.
     """
 
     established: Established

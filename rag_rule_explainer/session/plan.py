@@ -190,7 +190,7 @@ class MiningPlan:
     ) -> RuleSearch:
         """Returns a search for the rules of one kind; ``known``: verdicts that are not requested
         again."""
-        # Only a method that waits for verdicts has anything to guess.
+        # A method that requests all subsets at once leaves nothing to guess.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
         return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)

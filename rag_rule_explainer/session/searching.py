@@ -145,7 +145,7 @@ class Searching:
         try:
             probe = await way(arrangement, tracked.judging)
         except StoreFailed as failed:
-            # A stop keeps the rules that are proved already.
+            # LimitReached stops the searches, and keeps the rules that are proved already.
             raise LimitReached(f"the store failed: {failed}") from failed
         self._keep(tracked, mask, probe)
         self.probed.add(mask)

@@ -233,7 +233,7 @@ class _Run:
         # A single rule may be tested for any condition, also a false one.
         if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
-        # Votes settle answers that do not repeat, so no check is needed with them.
+        # With votes, the majority decides, so a single answer need not repeat.
         await checks.check_repeatable(wanted=settings.check_repeatable and not votes)
         await self.store.note_the_application()
 

@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
-"""The smallest number of requests of one transaction, if so many wait: a commit is slow, callers are
-fast."""
+"""A transaction serves at least this number of requests, if so many wait: a commit takes long on a
+server."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"

@@ -46,7 +46,7 @@ class AnswerRow(Protocol):
 class HotStatements(Protocol):
     """The HotStatements run for every probe; each kind of database has its own.
 
-    ``FEWEST``: the smallest number of requests of one transaction, if so many wait.
+    ``FEWEST``: a transaction serves at least this number of requests, if so many wait.
     """
 
     FEWEST: int

@@ -156,7 +156,7 @@ class Flights:
         return self._grants.close()
 
     def claimed(self, wishes: Iterable[Wish], now: float) -> None:
-        """Records that these claims, which were granted without the database, are there now."""
+        """Records that these claims, which were granted without the database, have rows in it now."""
         for wish in wishes:
             flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
             self._wake_at(flight, now + wish.lease / _RENEWALS)

@@ -87,7 +87,7 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # The next process may then be alone, and waits for none.
+            # After this process has left, the next one may be alone and need not wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:

@@ -15,7 +15,8 @@ from sqlalchemy import Connection
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 1
-"""The smallest number of requests of one transaction: a commit is fast, so none is waited for."""
+"""A transaction serves at least this number of requests: a commit is fast here, so none waits for
+others."""
 
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"

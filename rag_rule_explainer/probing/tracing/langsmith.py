@@ -37,7 +37,7 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Sends no run inside, whichever code traces it."""
+    """Keeps LangSmith from sending any run inside."""
     from langsmith import run_helpers
 
     with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- see above

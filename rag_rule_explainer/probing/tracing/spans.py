@@ -203,7 +203,7 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Stops instrumentations from making spans inside, and keeps the application's own spans from being
+    """Keeps instrumentations from making spans inside, and the application's own spans from being
     sampled."""
     from opentelemetry import context, trace
 
