@@ -44,10 +44,8 @@ class TrialItem:
 
 @dataclass(slots=True, eq=False)
 class JudgeTrial:
-    """A JudgeTrial judges labelled cases. For one event loop; it runs once.
-
-    ``budget`` has the counts afterwards; ``stop_reason`` says why not all cases were judged.
-    """
+    """A JudgeTrial judges labelled cases. For one event loop; it runs once. ``budget`` has the counts
+    afterwards; ``stop_reason`` says why not all cases were judged."""
 
     settings: Settings
     progress: CheckProgress | None = None
@@ -69,10 +67,8 @@ class JudgeTrial:
         return self._stopper.reason
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
-        """Returns every distinct case with its judgement; UNKNOWN after a stop.
-
-        Raises RagRuleError, such as InvalidInput for a predicate that returns no truth value.
-        """
+        """Returns every distinct case with its judgement; UNKNOWN after a stop. Raises RagRuleError, such
+        as InvalidInput for a predicate that returns no truth value."""
         settings, listed = self.settings, tuple(cases)
         store = None if settings.store is None else await threads.shared().run(settings.store.open)
         items = _distinct(listed, store)

@@ -69,10 +69,8 @@ def confident(
 
 
 def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
-    """Returns, for every mask of ``size`` units, the sum of the counts of all masks that contain it.
-
-    No count and no sum may reach 2^32.
-    """
+    """Returns, for every mask of ``size`` units, the sum of the counts of all masks that contain it. No
+    count and no sum may reach 2^32."""
     # One integer holds all counts, 32 bits each, so that one addition adds to all masks at once.
     layout = f"<{1 << size}I"
     lanes = int.from_bytes(pack(layout, *counts), "little")

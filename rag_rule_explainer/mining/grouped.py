@@ -182,11 +182,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent, or None and the antecedent to request.
-
-        An antecedent inside one that breaks has the verdict BREAKS: it is no rule, whatever its own
-        subset does.
-        """
+        """Returns the verdict on an antecedent, or None and the antecedent to request. An antecedent
+        inside one that breaks has the verdict BREAKS: it is no rule, whatever its own subset does."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -241,10 +238,8 @@ class _Search:
         return tuple(claims[antecedent] for antecedent in sorted(claims, key=smallest_first))
 
     def not_subsumed(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
-        """Returns the claims of the round before that contain none of these rules.
-
-        They are still true: this round has not divided their groups yet, or has no verdict on them.
-        """
+        """Returns the claims of the round before that contain none of these rules. They are still true:
+        this round has not divided their groups yet, or has no verdict on them."""
         smaller = [rule.rule for rule in rules]
         return tuple(
             claim for claim in self.before if not any(rule.subsumes(claim.rule) for rule in smaller)

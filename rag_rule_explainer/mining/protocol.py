@@ -45,10 +45,8 @@ class Ask(NamedTuple, Generic[Key]):
 
 
 class Wanted(NamedTuple, Generic[Key, Said]):
-    """A Wanted holds a miner's new asks and its current claims.
-
-    ``stop``: the reason why the miner ends although there may be more rules; empty otherwise.
-    """
+    """A Wanted holds a miner's new asks and its current claims. ``stop``: the reason why the miner ends
+    although there may be more rules; empty otherwise."""
 
     asks: tuple[Ask[Key], ...]
     claims: Callable[[], tuple[Said, ...]]

@@ -239,9 +239,7 @@ class RuleSearch(Generic[Key, Said]):
 
 class Evidence:
     """This class counts verdicts per antecedent: subsets that hold, that break, and that are applicable.
-
-    It counts distinct subsets; the miner counts its draws.
-    """
+    It counts distinct subsets; the miner counts its draws."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice

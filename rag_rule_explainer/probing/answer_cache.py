@@ -22,9 +22,7 @@ Make = Callable[[Arrangement], Awaitable[Reply]]
 
 class AnswerCache:
     """This class keeps the replies to one question and makes each of them once. For one event loop.
-
-    ``remember=False`` keeps no reply in memory. ``stored``: the store's answers to the question.
-    """
+    ``remember=False`` keeps no reply in memory. ``stored``: the store's answers to the question."""
 
     def __init__(
         self, budget: Budget, *, remember: bool, stored: "QuestionAnswers | None" = None
@@ -35,10 +33,8 @@ class AnswerCache:
         self._replies = Memo[Reply]()
 
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
-        """Returns the reply to an arrangement; calls ``make`` only if no reply is known.
-
-        Raises StoreFailed, and the errors of ``make``.
-        """
+        """Returns the reply to an arrangement; calls ``make`` only if no reply is known. Raises
+        StoreFailed, and the errors of ``make``."""
         if not self._remember:
             return await self._taken(arrangement, 0, make)
         key, replies = arrangement.key, self._replies
@@ -64,10 +60,8 @@ class AnswerCache:
         return await self._taken(arrangement, number, make)
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Returns the first answer to an arrangement, and True iff it is ``answer``.
-
-        ``answer``: an answer that the caller has without a replay. A stored answer takes precedence.
-        """
+        """Returns the first answer to an arrangement, and True iff it is ``answer``. ``answer``: an
+        answer that the caller has without a replay. A stored answer takes precedence."""
         first = Reply(answer)
         offered = False
 

@@ -13,9 +13,7 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 @dataclass(slots=True, eq=False)
 class Budget:
     """A Budget counts replays by purpose, answers from memory and from the store, tokens and failures.
-
-    ``judge``: returns the tokens of the predicate's judge that are counted outside this budget.
-    """
+    ``judge``: returns the tokens of the predicate's judge that are counted outside this budget."""
 
     limits: Limits
     prices: Prices | None = None

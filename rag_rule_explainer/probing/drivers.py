@@ -60,10 +60,8 @@ async def drive(
 async def once(
     jobs: Sequence[Job[Key, Said]], probe: ProbeKey[Key, Said], *, stop: StopSearches | None = None
 ) -> None:
-    """Probes these keys of these searches together, whether the searches request them or not.
-
-    Raises the errors of ``drive``.
-    """
+    """Probes these keys of these searches together, whether the searches request them or not. Raises the
+    errors of ``drive``."""
     work = _Work([search for search, _ in jobs], probe, stop)
     await work.in_step(jobs)
     if work.error is not None:

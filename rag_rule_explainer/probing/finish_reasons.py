@@ -67,10 +67,8 @@ def _is_silent(place: object) -> bool:
 
 
 def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns the keys that the place may have: those of a dict, all of any other object.
-
-    This is fast for a dict, which has few of the keys.
-    """
+    """Returns the keys that the place may have: those of a dict, all of any other object. This is fast
+    for a dict, which has few of the keys."""
     if isinstance(place, dict):
         held = cast("dict[object, object]", place)
         return [key for key in keys if key in held]

@@ -22,10 +22,8 @@ Ctrl-C does not end a wait on Windows, nor where the system gives the signal to 
 
 
 class Interrupts:
-    """This class keeps Ctrl-C while it is entered in the main thread; in other threads it does nothing.
-
-    A Ctrl-C that arrives when the work is done is dropped.
-    """
+    """This class keeps Ctrl-C while it is entered in the main thread; in other threads it does nothing. A
+    Ctrl-C that arrives when the work is done is dropped."""
 
     def __init__(self) -> None:
         # SimpleQueue is reentrant: a signal handler may put to it, even while it is being put to.
@@ -118,10 +116,8 @@ class Interrupts:
 
     @contextmanager
     def passed_on(self) -> Generator[None, None, None]:
-        """Lets Ctrl-C interrupt the code inside, such as the application itself, at any point.
-
-        Raises first what was kept until then. An interrupt that the code inside catches is kept as well.
-        """
+        """Lets Ctrl-C interrupt the code inside, such as the application itself, at any point. Raises
+        first what was kept until then. An interrupt that the code inside catches is kept as well."""
         self.check()
         self._passed, kept = 0, self._is_keeping
         self._is_keeping = False

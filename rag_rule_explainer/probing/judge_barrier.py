@@ -83,10 +83,7 @@ of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", defaul
 
 async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:
     """Runs all tasks; their answers wait for each other, so that the judge gets as few requests as
-    possible.
-
-    Raises the first error, once all tasks have ended.
-    """
+    possible. Raises the first error, once all tasks have ended."""
     backlog = Backlog(needed=needed)
     before = of_this_work.set(backlog)
     try:

@@ -37,10 +37,8 @@ class Terms(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class JudgeBatcher:
-    """This class collects the answers of one explanation into requests to its judges.
-
-    It belongs to the event loop on which it was made. ``store``: where judgements are kept.
-    """
+    """This class collects the answers of one explanation into requests to its judges. It belongs to the
+    event loop on which it was made. ``store``: where judgements are kept."""
 
     requests: JudgeRequests
     store: "Opened | None" = None
@@ -65,9 +63,7 @@ class JudgeBatcher:
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
         """Returns the judgement of one answer, made once. Raises JudgeFailed, LimitReached, RagRuleError.
-
-        If it was made in a batch, the current ``Company`` is marked as mixed.
-        """
+        If it was made in a batch, the current ``Company`` is marked as mixed."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()
@@ -156,10 +152,8 @@ class JudgeBatcher:
 
 
 def _taken(waiting: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
-    """Removes from ``waiting``, and returns, the entry and the answers that share its request.
-
-    Returns an empty list if another answer's request has the entry already.
-    """
+    """Removes from ``waiting``, and returns, the entry and the answers that share its request. Returns an
+    empty list if another answer's request has the entry already."""
     if entry.taken:
         return []
     others = [each for each in waiting if each is not entry and not each.is_alone]

@@ -43,9 +43,7 @@ class DecidedOpinion(NamedTuple):
 @dataclass(slots=True, eq=False)
 class WaitingAnswer:
     """A WaitingAnswer waits for an opinion. ``is_alone``: it must not share a request with other answers.
-
-    ``taken``: a request is about to have it.
-    """
+    ``taken``: a request is about to have it."""
 
     answer: str
     is_alone: bool

@@ -63,10 +63,8 @@ class Judging:
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
-        """Returns the judgement of a case if it is known, else None.
-
-        Most answers repeat, and this call is cheaper than a coroutine.
-        """
+        """Returns the judgement of a case if it is known, else None. Most answers repeat, and this call
+        is cheaper than a coroutine."""
         try:
             key = self.base.memo_key(case)
             known = self._known.get(key)
@@ -77,10 +75,8 @@ class Judging:
         return known
 
     async def judge(self, case: Case) -> Judgement:
-        """Returns the judgement of a case; UNKNOWN if the predicate raises.
-
-        Raises LimitReached if its judge may spend no more, and RagRuleError.
-        """
+        """Returns the judgement of a case; UNKNOWN if the predicate raises. Raises LimitReached if its
+        judge may spend no more, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
             # A predicate whose memo key raises gave UNKNOWN, which comes from no batch.
@@ -102,11 +98,8 @@ class Judging:
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {error_text(error)}")
 
     async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
-        """Returns the judgement of each case. Cases for a jury go to it together.
-
-        Cases with the same memo key are judged once, and share a failure of the jury. Raises the errors
-        of ``judge``.
-        """
+        """Returns the judgement of each case. Cases for a jury go to it together. Cases with the same
+        memo key are judged once, and share a failure of the jury. Raises the errors of ``judge``."""
         if not self.has_jury or len(cases) < 2:
             return [self.known(case) or await self.judge(case) for case in cases]
         keys = [self._key(case) for case in cases]

@@ -20,10 +20,7 @@ class Reentered(InvalidInput):
 
 class Limiter:
     """A Limiter has ``size`` slots, which it gives in the order in which they were requested;
-    thread-safe.
-
-    Raises InvalidInput unless the size is a whole number from 1 to 10,000.
-    """
+    thread-safe. Raises InvalidInput unless the size is a whole number from 1 to 10,000."""
 
     def __init__(self, size: int) -> None:
         checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
@@ -74,10 +71,8 @@ class Limiter:
             slot.limiter = None
 
     def check_free(self) -> None:
-        """Raises InvalidInput inside one of this limiter's slots.
-
-        Calls that each hold a slot and wait for another one could wait for each other for ever.
-        """
+        """Raises InvalidInput inside one of this limiter's slots. Calls that each hold a slot and wait
+        for another one could wait for each other for ever."""
         if any(slot.limiter is self for slot in _slots.get()):
             raise Reentered(
                 "this explainer was called inside one of its own replays, or inside one of an explainer "
@@ -180,10 +175,8 @@ class Limiter:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A Slot is held by the code of one context; ``limiter`` is None once it has been given back.
-
-    Tasks that copied the context may outlive the slot.
-    """
+    """A Slot is held by the code of one context; ``limiter`` is None once it has been given back. Tasks
+    that copied the context may outlive the slot."""
 
     limiter: Limiter | None
 

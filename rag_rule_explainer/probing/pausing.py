@@ -10,10 +10,8 @@ from .limits import LimitReached
 
 
 class Stopper:
-    """A Stopper says whether more replays may begin. For one event loop.
-
-    ``reason``: the reason of the first stop, in words; empty before any stop.
-    """
+    """A Stopper says whether more replays may begin. For one event loop. ``reason``: the reason of the
+    first stop, in words; empty before any stop."""
 
     def __init__(self, budget: Budget) -> None:
         self.reason = ""
@@ -41,10 +39,8 @@ class Stopper:
             raise LimitReached(self.reason)
 
     async def pause(self, seconds: float) -> None:
-        """Waits before a retry: for ``seconds``, but not past the time limit of the budget.
-
-        Raises LimitReached if there is a stop meanwhile.
-        """
+        """Waits before a retry: for ``seconds``, but not past the time limit of the budget. Raises
+        LimitReached if there is a stop meanwhile."""
         limit = self._budget.limits.seconds
         if limit is not None:
             seconds = min(seconds, max(0.0, limit - self._budget.seconds))

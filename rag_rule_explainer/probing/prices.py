@@ -21,10 +21,7 @@ _MILLION = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Price:
     """A Price is that of a million tokens, in any currency. ``cached_input``: None means the price of
-    other input.
-
-    Raises InvalidInput for a price below 0.
-    """
+    other input. Raises InvalidInput for a price below 0."""
 
     input: float
     output: float

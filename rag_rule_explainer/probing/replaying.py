@@ -66,9 +66,7 @@ def said_nothing(answer: Answer) -> bool:
 
 class ReplayFidelity(Protocol):
     """A ReplayFidelity has checked whether replays differ from the baseline in nothing but their sources.
-
-    ``doubt``: an observation in a replay that speaks against that; empty if there is none.
-    """
+    ``doubt``: an observation in a replay that speaks against that; empty if there is none."""
 
     doubt: str
 
@@ -97,10 +95,7 @@ class ReplayFidelity(Protocol):
 
     def has_changed(self) -> bool:
         """Returns True iff state that the application's code reads has changed since before the first
-        replay.
-
-        The application may then answer otherwise on all sources.
-        """
+        replay. The application may then answer otherwise on all sources."""
         ...
 
     def can_rewind(self) -> bool:
@@ -109,10 +104,8 @@ class ReplayFidelity(Protocol):
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
-        """Restores, inside the context, the application's state from before the baseline.
-
-        A replay there that differs from an earlier one on the same sources leaves a doubt.
-        """
+        """Restores, inside the context, the application's state from before the baseline. A replay there
+        that differs from an earlier one on the same sources leaves a doubt."""
         ...
 
     def remember(self) -> None:

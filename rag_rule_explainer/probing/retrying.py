@@ -28,10 +28,8 @@ async def again(
     cause: Cause[Tried],
     pause: Callable[[float], Awaitable[None]],
 ) -> Tried:
-    """Returns the first result without a failure that may pass, or else the last result.
-
-    ``first``: the result of the first attempt. ``pause``: waits for a number of seconds, or raises.
-    """
+    """Returns the first result without a failure that may pass, or else the last result. ``first``: the
+    result of the first attempt. ``pause``: waits for a number of seconds, or raises."""
 
     def is_worth_it(tried: Tried) -> bool:
         why = cause(tried)

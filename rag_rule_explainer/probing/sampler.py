@@ -60,10 +60,7 @@ class Sampler:
 
     async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
         """Returns the most frequent answer of ``most`` samples, in the wording of its first sample; None
-        without any.
-
-        Draws no more samples once the remaining ones cannot change the result.
-        """
+        without any. Draws no more samples once the remaining ones cannot change the result."""
         replies: list[Reply] = []
         while True:
             answers = [reply.answer for reply in replies if reply.answer is not None]

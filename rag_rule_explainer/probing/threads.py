@@ -36,10 +36,8 @@ class Threads:
         self._guard = threading.Lock()
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """Returns the result of the function, called in a thread with a copy of this context.
-
-        A cancelled caller returns at once; the function runs on in its thread.
-        """
+        """Returns the result of the function, called in a thread with a copy of this context. A cancelled
+        caller returns at once; the function runs on in its thread."""
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
         job = _Job(copy_context(), lambda: function(*args), loop, outcome)

@@ -131,11 +131,8 @@ def _meaning(word: str) -> Ending:
 
 
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
-    """Returns the fault of a reply; empty if it has none.
-
-    ``accepts``: reasons that count as those of whole replies beside the known ones: "length" for every
-    length limit, ``ANY`` for all unknown ones.
-    """
+    """Returns the fault of a reply; empty if it has none. ``accepts``: reasons that count as those of
+    whole replies beside the known ones: "length" for every length limit, ``ANY`` for all unknown ones."""
     ending = ending_of(said.reason)
     if said.refuses:
         return "a model refused to answer"
@@ -149,10 +146,8 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
 
 
 def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[str] = ()) -> str:
-    """Returns the fault of an answer with this finish reason; empty if it has none.
-
-    ``structured``: the answer has a value beside its text, and so may be a tool call.
-    """
+    """Returns the fault of an answer with this finish reason; empty if it has none. ``structured``: the
+    answer has a value beside its text, and so may be a tool call."""
     ending = ending_of(reason)
     if ending is Ending.CALLS:
         return "" if structured else CALLS

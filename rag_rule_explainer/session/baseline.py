@@ -51,10 +51,7 @@ class BaselineSetup:
 
     async def modal(self, baseline: Baseline, most: int) -> Baseline:
         """Returns the baseline with the most frequent answer of ``most`` samples on all sources; a logged
-        one unchanged.
-
-        Raises LimitReached.
-        """
+        one unchanged. Raises LimitReached."""
         if baseline.logged:
             return baseline
         answer = await self.sampler.modal(self._full, most)
@@ -104,9 +101,7 @@ class BaselineSetup:
 
     async def _counted(self, given: Baseline) -> Established:
         """Counts the caller's baseline, and returns it; with the store's answer instead, if there is one.
-
-        Rules that were found for the store's answer can be resumed only for that answer.
-        """
+        Rules that were found for the store's answer can be resumed only for that answer."""
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays
         budget.spend(given.usage, given.models)

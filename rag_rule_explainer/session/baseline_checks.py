@@ -164,10 +164,7 @@ class BaselineChecks:
 
     async def _check_held_out(self, first: Answer, second: Answer) -> None:
         """Raises UnseenSourcesNeeded if the answer changes whenever sources that no model saw are not
-        served.
-
-        Then the model is not the reason that the answer does not repeat.
-        """
+        served. Then the model is not the reason that the answer does not repeat."""
         baseline = self.baseline
         if baseline.unseen_needed is None or not baseline.held_out:
             return

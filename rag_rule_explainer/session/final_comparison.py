@@ -36,9 +36,7 @@ class FinalComparison:
 
     async def run(self, fidelity: ReplayFidelity) -> None:
         """Repeats the replays. They leave a doubt in ``fidelity`` if a run answers otherwise than before.
-
-        Raises StateShared, which ends the call, if the models' requests differ from before.
-        """
+        Raises StateShared, which ends the call, if the models' requests differ from before."""
         await self._compare(fidelity)
         fidelity.remember()
 
@@ -131,10 +129,7 @@ class FinalComparison:
 
     def _decisive(self, fidelity: ReplayFidelity) -> Subset:
         """Returns the largest subset whose verdict differs from that on all sources: rules of both kinds
-        depend on it.
-
-        Without one, it returns the smallest subset that was probed.
-        """
+        depend on it. Without one, it returns the smallest subset that was probed."""
         full = self.sources.full
         seen, other = list[Subset](), list[Subset]()
         for search in (tracked.search for tracked in self.tracked_searches):

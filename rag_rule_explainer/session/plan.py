@@ -165,11 +165,8 @@ AnyMethod: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class MiningPlan:
-    """A MiningPlan holds a method, the reason for it, and its limits.
-
-    ``limits``: those in force, which may be stricter than the settings'. ``samples``: the largest number
-    of answers to one subset.
-    """
+    """A MiningPlan holds a method, the reason for it, and its limits. ``limits``: those in force, which
+    may be stricter than the settings'. ``samples``: the largest number of answers to one subset."""
 
     method: AnyMethod
     reason: str

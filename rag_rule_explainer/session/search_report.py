@@ -164,9 +164,7 @@ class SearchReport:
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
         """Returns the minimal removals from all sources, or additions to none, that flip the outcome.
-
-        There is none if the condition does not hold at the start of the search.
-        """
+        There is none if the condition does not hold at the start of the search."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
         return tuple(

@@ -24,9 +24,7 @@ _CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 @dataclass(frozen=True, slots=True)
 class Address:
     """An Address names one database: the path of a SQLite file, or a url as SQLAlchemy reads it.
-
-    ``shown``: the url for messages and records.
-    """
+    ``shown``: the url for messages and records."""
 
     dialect: Dialect
     driver: str
@@ -55,10 +53,8 @@ class Address:
 
 
 def hidden(url: str) -> str:
-    """Returns the url with every possible password masked.
-
-    A password may contain ``@``, ``/`` and ``?``, so everything up to the last ``@`` is masked.
-    """
+    """Returns the url with every possible password masked. A password may contain ``@``, ``/`` and ``?``,
+    so everything up to the last ``@`` is masked."""
     return _SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1:***@", url))
 
 

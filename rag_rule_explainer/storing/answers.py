@@ -64,10 +64,7 @@ class QuestionAnswers:
 
 class AnswerClaim:
     """An AnswerClaim is the right, and the duty, to make one answer: settle it by ``put`` or by
-    ``release``.
-
-    Other callers wait for the answer. A claim that is garbage-collected is released.
-    """
+    ``release``. Other callers wait for the answer. A claim that is garbage-collected is released."""
 
     __slots__ = ("_settled", "_wish", "_writer")
 

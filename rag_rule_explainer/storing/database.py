@@ -50,10 +50,8 @@ _SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
 
 class Database:
-    """This class makes connections to one database.
-
-    ``ahead``: the seconds by which its clock is ahead of this machine's, set by the first connection.
-    """
+    """This class makes connections to one database. ``ahead``: the seconds by which its clock is ahead of
+    this machine's, set by the first connection."""
 
     def __init__(self, address: Address) -> None:
         self.shown = address.shown
@@ -88,10 +86,8 @@ class Database:
         return connection
 
     def prepare(self, *, make: bool = True) -> None:
-        """Makes the file and the tables if they do not exist. Raises StoreFailed.
-
-        ``make=False``: raises StoreFailed if they do not exist.
-        """
+        """Makes the file and the tables if they do not exist. Raises StoreFailed. ``make=False``: raises
+        StoreFailed if they do not exist."""
         with self.as_store_failed():
             if self._address.dialect == "sqlite":
                 path = Path(self._address.target)
@@ -104,19 +100,15 @@ class Database:
                 self._file = file_at(self._path)
 
     def check_there(self) -> None:
-        """Checks that the file is still the one that was opened. Raises StoreFailed.
-
-        SQLite goes on writing to a deleted file, which is then lost. Takes microseconds.
-        """
+        """Checks that the file is still the one that was opened. Raises StoreFailed. SQLite goes on
+        writing to a deleted file, which is then lost. Takes microseconds."""
         if self._file is not None and file_at(self._path) != self._file:
             raise gone(self.shown)
 
     @contextmanager
     def as_store_failed(self) -> Generator[None, None, None]:
-        """Turns every error inside into a StoreFailed, except errors of this package.
-
-        It catches all errors, since a damaged file makes drivers raise any error.
-        """
+        """Turns every error inside into a StoreFailed, except errors of this package. It catches all
+        errors, since a damaged file makes drivers raise any error."""
         try:
             yield
         except RagRuleError:

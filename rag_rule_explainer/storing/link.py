@@ -20,9 +20,7 @@ _NO_LONGER_OPEN = (AttributeError, ValueError)
 
 class Link(_Connection):
     """A Link is a connection that raises only pg8000's own errors, ``network error`` if it is broken.
-
-    Closing it sends no farewell if the server cannot be reached.
-    """
+    Closing it sends no farewell if the server cannot be reached."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._sock = self._usock = None

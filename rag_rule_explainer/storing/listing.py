@@ -14,9 +14,7 @@ MOST_LISTED = 4096
 
 def answers_to(database: Database, question: str) -> list[Any]:
     """Returns arrangement, ids and answer of each answer to the question with this digest, in order.
-
-    Raises StoreFailed.
-    """
+    Raises StoreFailed."""
     rows = (
         select(answers.c.arrangement, answers.c.ids, answers.c.answer)
         .join(questions, questions.c.id == answers.c.question)

@@ -29,11 +29,8 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class NamespaceInfo:
-    """A NamespaceInfo counts the contents of one namespace; times are in seconds since 1970.
-
-    ``claims``: answers that are being made; those of a process that is alone at the database are not
-    counted.
-    """
+    """A NamespaceInfo counts the contents of one namespace; times are in seconds since 1970. ``claims``:
+    answers that are being made; those of a process that is alone at the database are not counted."""
 
     namespace: str
     questions: int
@@ -109,10 +106,8 @@ def prune(
 
 
 def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Returns every answer and judgement of one namespace, or of all, as a dict for JSON.
-
-    Reads page by page, so a store of any size can be exported. Raises StoreFailed.
-    """
+    """Returns every answer and judgement of one namespace, or of all, as a dict for JSON. Reads page by
+    page, so a store of any size can be exported. Raises StoreFailed."""
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
     return _exported(database, name)

@@ -53,10 +53,8 @@ class Grants:
         return question not in self._questions
 
     def open(self, question: str, keys: Collection[RowKey]) -> None:
-        """Opens the question for grants of all other keys, unless it has too many keys.
-
-        ``keys``: those that have a row, or a claim in the database.
-        """
+        """Opens the question for grants of all other keys, unless it has too many keys. ``keys``: those
+        that have a row, or a claim in the database."""
         with self._lock:
             if len(self._known) > MOST_KNOWN:
                 self._questions.clear()

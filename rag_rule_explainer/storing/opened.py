@@ -82,10 +82,8 @@ class Opened:
         return self._writer.database.decoded(unpacked_judgement, content, key)
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
-        """Stores a judgement, unless the store has one, and returns once it is committed.
-
-        Does nothing for keys that ``judgement`` does not take. Raises StoreFailed.
-        """
+        """Stores a judgement, unless the store has one, and returns once it is committed. Does nothing
+        for keys that ``judgement`` does not take. Raises StoreFailed."""
         try:
             key = digest(self._store.named, predicate, memo)
             subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))

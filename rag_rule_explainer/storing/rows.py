@@ -44,10 +44,8 @@ class AnswerRow(Protocol):
 
 
 class HotStatements(Protocol):
-    """The HotStatements run for every probe; each kind of database has its own.
-
-    ``FEWEST``: a transaction serves at least this number of requests, if so many wait.
-    """
+    """The HotStatements run for every probe; each kind of database has its own. ``FEWEST``: a transaction
+    serves at least this number of requests, if so many wait."""
 
     FEWEST: int
 
@@ -60,10 +58,7 @@ class HotStatements(Protocol):
         now: float,
     ) -> bool:
         """Puts answers and makes claims in a transaction of its own; returns True iff all of them are
-        there now.
-
-        Otherwise the caller must put and claim them again, in another transaction.
-        """
+        there now. Otherwise the caller must put and claim them again, in another transaction."""
         ...
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:

@@ -88,10 +88,8 @@ judgements = Table(
 
 
 def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
-    """Makes the tables, or migrates older ones to this version, in the open transaction.
-
-    Raises StoreFailed for tables of a newer version, and for a SQLite file of another application.
-    """
+    """Makes the tables, or migrates older ones to this version, in the open transaction. Raises
+    StoreFailed for tables of a newer version, and for a SQLite file of another application."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     current = len(steps) + 1
@@ -115,10 +113,8 @@ def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = ST
 
 
 def version_of(connection: Connection, shown: str) -> int | None:
-    """Returns the version of the tables; None if there are none.
-
-    Raises StoreFailed if the version cannot be read, and for a SQLite file of another application.
-    """
+    """Returns the version of the tables; None if there are none. Raises StoreFailed if the version cannot
+    be read, and for a SQLite file of another application."""
     names = inspect(connection).get_table_names()
     if versions.name not in names:
         if names and connection.dialect.name == "sqlite":

@@ -36,10 +36,8 @@ class Flight:
 
 @dataclass(slots=True)
 class FlightBatch:
-    """A FlightBatch holds the work of one transaction, and the outcomes that need none.
-
-    ``openings``: the questions, by digest, whose keys are to be read.
-    """
+    """A FlightBatch holds the work of one transaction, and the outcomes that need none. ``openings``: the
+    questions, by digest, whose keys are to be read."""
 
     puts: list[Put] = field(default_factory=list[Put])
     released: list[RowKey] = field(default_factory=list[RowKey])

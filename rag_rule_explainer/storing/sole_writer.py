@@ -68,10 +68,8 @@ class Stay:
             self.due = min(self.due, self._worked + LOOK)
 
     def look(self, now: float) -> None:
-        """Lets a newcomer in, or leaves after some time without work.
-
-        Raises OSError and the errors of ``claimed``; then the next call tries again.
-        """
+        """Lets a newcomer in, or leaves after some time without work. Raises OSError and the errors of
+        ``claimed``; then the next call tries again."""
         if self._presence is None or self._where == "away":
             self.due = inf
             return

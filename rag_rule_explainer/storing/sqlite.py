@@ -76,10 +76,7 @@ def put_and_claim(
     now: float,
 ) -> bool:
     """Puts the answers, and returns True iff there are no claims, few answers, and all of them are there
-    now.
-
-    One statement does all, so that Python's lock is free until it is done.
-    """
+    now. One statement does all, so that Python's lock is free until it is done."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
     values: list[Any] = []

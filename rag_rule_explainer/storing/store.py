@@ -58,9 +58,7 @@ class Store:
 
     def open(self) -> "Opened":
         """Returns the open store, one per process and database, shared by all threads and event loops.
-
-        Raises StoreFailed if the database cannot be used, MissingExtra if its driver is missing.
-        """
+        Raises StoreFailed if the database cannot be used, MissingExtra if its driver is missing."""
         from .opened import opened_store  # late: a description loads no SQLAlchemy
 
         return opened_store(self)

@@ -23,10 +23,8 @@ _FARTHEST = 2 * 86_400.0
 
 
 def perform(batch: FlightBatch, connection: Connection, database: Database, owner: str) -> Landed:
-    """Does the work of the batch, commits it, and returns the results.
-
-    It may be called twice for a batch, if it is not known whether the first call was committed.
-    """
+    """Does the work of the batch, commits it, and returns the results. It may be called twice for a
+    batch, if it is not known whether the first call was committed."""
     now = database.now
     claims = [_claim_row(flight.first, now) for flight in batch.wanted]
     only_common = not batch.needs_more_than_puts_and_claims

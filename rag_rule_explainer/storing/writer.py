@@ -34,10 +34,8 @@ def _may_come_back(error: Exception) -> bool:
 
 
 class Writer:
-    """A Writer is a thread that serves tickets until it is stopped or the process ends.
-
-    ``commits``: the number of committed transactions. ``grants``: the claims that need no ticket.
-    """
+    """A Writer is a thread that serves tickets until it is stopped or the process ends. ``commits``: the
+    number of committed transactions. ``grants``: the claims that need no ticket."""
 
     def __init__(self, database: Database) -> None:
         self.database = database

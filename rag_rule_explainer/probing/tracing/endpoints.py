@@ -24,9 +24,7 @@ _known: dict[str, tuple[float, bool]] = {}
 
 def why_not(endpoint: str, *, anew: bool = False) -> str:
     """Returns a note that the endpoint does not answer; empty if it does, or cannot be checked. Blocks.
-
-    ``anew``: ignores an earlier result.
-    """
+    ``anew``: ignores an earlier result."""
     # Callers that wait for the lock reuse the result.
     with _asking:
         at, answers = _known.get(endpoint, (0.0, False))

@@ -30,10 +30,7 @@ class Following:
     @contextmanager
     def on(self) -> Generator[None, None, None]:
         """Passes every call for a thread pool, and every new thread for the user's code, through
-        ``hand_on`` inside.
-
-        May be entered several times at once.
-        """
+        ``hand_on`` inside. May be entered several times at once."""
         with self._guard:
             self._users += 1
             if self._users == 1:

@@ -19,10 +19,8 @@ def in_use() -> bool:
 
 @contextmanager
 def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
-    """Adds marks and a tag to every run inside, beside those of the user.
-
-    Does nothing while tracing is off: code inside that turns tracing on sets marks of its own.
-    """
+    """Adds marks and a tag to every run inside, beside those of the user. Does nothing while tracing is
+    off: code inside that turns tracing on sets marks of its own."""
     from langsmith import run_helpers
 
     if not is_on():

@@ -144,10 +144,7 @@ class Unheard(NamedTuple):
 
 def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
     """Checks the endpoints of traces, and marks the spans that replays export there. Blocks for a short
-    time.
-
-    ``tracers``: OpenTelemetry's, ``clients``: LangSmith's, beside the default ones.
-    """
+    time. ``tracers``: OpenTelemetry's, ``clients``: LangSmith's, beside the default ones."""
     runs, exported = "", ""
     if langsmith.in_use():
         dead_clients = [langsmith.why_dead(each) for each in clients]
