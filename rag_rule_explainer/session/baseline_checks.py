@@ -95,17 +95,19 @@ class BaselineChecks:
         against = baseline.answer
         answers = [baseline.answer, *([baseline.current] if baseline.logged and baseline.current else [])]
         cases = [Case(self.question, against, answer, kept, kept) for answer in answers]
-        told: dict[Predicate, tuple[str, str]] = {}
+        false_conditions: dict[Predicate, tuple[str, str]] = {}
         for kind, judging in judgings.items():
             verdicts = {(judging.known(case) or await judging.judge(case)).verdict for case in cases}
             is_retention = kind is RuleKind.RETENTION
             if verdicts == {Verdict.of(not is_retention)}:
                 holds = negation_of(judging.predicate) if is_retention else str(judging.predicate)
                 is_own = not is_retention and not judging.is_negation
-                told.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
+                false_conditions.setdefault(
+                    judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds)
+                )
         unknown = list(self._unknown_sources([judging.base for judging in judgings.values()]))
         self.warnings[:0] = unknown
-        for text, holds in told.values():
+        for text, holds in false_conditions.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
@@ -173,8 +175,8 @@ class BaselineChecks:
         except LimitReached:
             return  # the answer differs in any case
         if again.answer is not None and again.answer.text == second.text:
-            told = (shortened(each.text, 200) for each in (first, second))
-            raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*told))
+            texts = (shortened(each.text, 200) for each in (first, second))
+            raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         fresh = self.established.fresh  # an answer of this call, which is as good as a new one
@@ -193,16 +195,16 @@ class BaselineChecks:
         logged = self.baseline.answer
         for judging in self.judgings:
             then, now = await self._verdicts(judging, logged, current)
-            told = current
+            answer = current
             if then is not now and self.voting is not None:
                 # One sample that differs may be an exception, so the majority decides.
                 probe = await self.voting.poll(self._full, judging)
-                now, told = probe.judgement.verdict, probe.reply.answer or current
+                now, answer = probe.judgement.verdict, probe.reply.answer or current
             if then is not now:
                 self.warnings.append(
                     f"the logged answer is not what the application answers on these sources now: "
                     f"{str(judging.predicate)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
-                    f"{_SAID[now]} for {shortened(told.text, 200)!r}. What follows is about what it "
+                    f"{_SAID[now]} for {shortened(answer.text, 200)!r}. What follows is about what it "
                     "answers now"
                 )
 

@@ -98,14 +98,14 @@ class TracedReplay:
         with self._guard:
             if self._outcome is not None:
                 return
-            told: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
+            marks: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
             condition = condition or self.explanation.condition
             if condition:
-                told["rag_rule_condition"] = shortened(condition, _LONGEST)
+                marks["rag_rule_condition"] = shortened(condition, _LONGEST)
             if judgement.reason:
-                told["rag_rule_reason"] = shortened(judgement.reason, _LONGEST)
+                marks["rag_rule_reason"] = shortened(judgement.reason, _LONGEST)
             text = None if self.answered is None else self.answered[1].text
-            self._outcome = outcome = Outcome(told, text, error)
+            self._outcome = outcome = Outcome(marks, text, error)
             endings, self._endings = self._endings, []
             # Kept replies refer to this object, so it drops what takes memory.
             self.answered, self.marks = None, _NONE

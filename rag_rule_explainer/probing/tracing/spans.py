@@ -137,9 +137,9 @@ def _marker() -> Any:
                 here, marks = None, context.get_value(_MARKS)
             if marks is None:
                 return
-            told = {**marks, **{key: context.get_value(key, here) for key in (_TAGS, _METADATA)}}
+            added = {**marks, **{key: context.get_value(key, here) for key in (_TAGS, _METADATA)}}
             known: Any = span.attributes or {}
-            span.set_attributes({key: each for key, each in told.items() if key not in known})
+            span.set_attributes({key: each for key, each in added.items() if key not in known})
 
     return Marker()
 
