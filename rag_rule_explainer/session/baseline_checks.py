@@ -95,19 +95,17 @@ class BaselineChecks:
         against = baseline.answer
         answers = [baseline.answer, *([baseline.current] if baseline.logged and baseline.current else [])]
         cases = [Case(self.question, against, answer, kept, kept) for answer in answers]
-        false_conditions: dict[Predicate, tuple[str, str]] = {}
+        untrue: dict[Predicate, tuple[str, str]] = {}
         for kind, judging in judgings.items():
             verdicts = {(judging.known(case) or await judging.judge(case)).verdict for case in cases}
             is_retention = kind is RuleKind.RETENTION
             if verdicts == {Verdict.of(not is_retention)}:
                 holds = negation_of(judging.predicate) if is_retention else str(judging.predicate)
                 is_own = not is_retention and not judging.is_negation
-                false_conditions.setdefault(
-                    judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds)
-                )
+                untrue.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
         unknown = list(self._unknown_sources([judging.base for judging in judgings.values()]))
         self.warnings[:0] = unknown
-        for text, holds in false_conditions.values():
+        for text, holds in untrue.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
