@@ -12,7 +12,7 @@ from typing import Any
 from ..allowed import did_you_mean
 from ..errors import BaselineFailed, InvalidInput
 from ..predicates import Predicate
-from ..probing.judging import described
+from ..probing.judging import error_text
 from ..progress.report import Progress
 from ..settings import Settings
 from .frameworks import Integration
@@ -43,7 +43,7 @@ def load_application(name: str) -> Any:
             raise InvalidInput(f"--app: there is no module {missing!r}; is this its folder?") from error
         raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
     except (Exception, SystemExit) as error:
-        raise InvalidInput(f"--app: importing {module_name} failed: {described(error)}") from error
+        raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
     for attribute in path.split("."):
         if not hasattr(found, attribute):
             near = did_you_mean(attribute, dir(found))

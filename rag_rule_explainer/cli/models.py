@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from ..errors import InvalidInput, MissingExtra
 from ..experiments.models import USUAL_KEY
 from ..predicates import Judge, JudgeRequest
-from ..probing.judging import described
+from ..probing.judging import error_text
 from ..probing.replaying import Replay
 from ..sources import Source
 from ..testing.reader import read_answer
@@ -63,7 +63,7 @@ def endpoint(base_url: str | None) -> str | None:
 
 def unanswered(name: str, base_url: str | None, key: str | None, error: BaseException) -> str:
     """Returns what is said of a model that does not answer, and what to look at first."""
-    place, told = endpoint(base_url), described(error)
+    place, told = endpoint(base_url), error_text(error)
     return (
         f"the model {name}{f' at {place}' if place else ''} does not answer; {_first_look(place, told)}"
         f"check that its endpoint is up, and --model, --base-url and {key or USUAL_KEY}: {told}"

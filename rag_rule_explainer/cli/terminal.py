@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
-from ..probing.judging import described
+from ..probing.judging import error_text
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
@@ -81,7 +81,7 @@ def exits_told() -> Generator[None, None, None]:
         yield
     except SystemExit as error:
         raise BaselineFailed(
-            f"the application ended the program ({described(error)}), so there is no answer to "
+            f"the application ended the program ({error_text(error)}), so there is no answer to "
             "explain; "
             "make it return one"
         ) from error
