@@ -1,7 +1,7 @@
-"""``~``, ``&`` and ``|`` over predicates, in Kleene's three-valued logic, and plain functions lifted.
+"""This module combines predicates by ``~``, ``&`` and ``|`` and turns functions into predicates.
 
-UNKNOWN & BREAKS breaks and UNKNOWN | HOLDS holds, whatever the unknown part is; parts are asked from left
-to right and the rest is not asked once the outcome is decided, so put the cheap part first.
+The combinations follow Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, UNKNOWN | HOLDS is HOLDS.
+Parts are evaluated from left to right, and no further than needed, so put the cheap part first.
 """
 
 import inspect
@@ -16,26 +16,27 @@ from .outcomes import ANONYMOUS, as_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
 NOT_SO = "it is not so that"
-"""How the negation of a sentence begins that nobody can turn around."""
+"""The first words of a clause that negates a sentence as a whole."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Before Python 3.11, ``re`` does not say what it was given in place of a text."""
+"""The pattern of errors of a function that mistakes a Case for a text. Before Python 3.11, the message of
+``re`` does not name the wrong type."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
-    """``first & second``."""
+    """Returns the predicate ``first & second``."""
     return AllOf((first, as_predicate(second)))
 
 
 def either(first: Predicate, second: PredicateLike) -> "AnyOf":
-    """``first | second``."""
+    """Returns the predicate ``first | second``."""
     return AnyOf((first, as_predicate(second)))
 
 
 def no_truth(predicate: Predicate) -> bool:
-    """Raises InvalidInput: ``first and second`` would be the second alone, and ``first or second`` the
-    first."""
+    """Raises InvalidInput: Python would evaluate ``first and second`` to ``second``, and ``first or
+    second`` to ``first``."""
     raise InvalidInput(
         f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
         "and ~, not with and, or and not"
@@ -43,19 +44,20 @@ def no_truth(predicate: Predicate) -> bool:
 
 
 def negated(predicate: Predicate) -> Predicate:
-    """``~predicate``; a double negation is taken away."""
+    """Returns ``~predicate``; the negation of a negation is the inner predicate."""
     return predicate.inner if isinstance(predicate, Not) else opposite(predicate)
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """``~predicate`` of what is no negation: typed so that it can be combined further."""
+    """Returns ``~predicate`` for a predicate that is no negation; the exact type allows further
+    combination."""
     return Not(predicate)
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the base predicate, and whether ``predicate`` is its negation.
+    """Returns the base predicate, and True iff ``predicate`` is the negation of that base.
 
-    Judging the base once and turning the verdict around keeps a predicate and its negation consistent.
+    A predicate and its negation stay consistent if the base is judged once and its verdict inverted.
     """
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
@@ -68,19 +70,19 @@ def negation_of(predicate: Predicate) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Holds where ``inner`` breaks, breaks where it holds."""
+    """This predicate holds iff ``inner`` breaks, and breaks iff ``inner`` holds."""
 
     inner: Predicate
 
     def __call__(self, case: Case) -> Judged:
-        """Returns the opposite judgement."""
+        """Returns the negated judgement of ``inner``."""
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
         return ~(yield self.inner(case))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the inner predicate's key."""
+        """Returns the memo key of ``inner``."""
         return self.inner.memo_key(case)
 
     def __str__(self) -> str:
@@ -88,7 +90,7 @@ class Not:
 
     @property
     def negation(self) -> str:
-        """Returns the inner predicate's own clause."""
+        """Returns the clause of ``inner``."""
         return str(self.inner)
 
     __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
@@ -96,7 +98,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Holds where every part holds; breaks where any part breaks."""
+    """This predicate holds iff every part holds, and breaks iff at least one part breaks."""
 
     parts: tuple[Predicate, ...]
 
@@ -105,7 +107,7 @@ class AllOf:
         return run(_folded(self.parts, case, Verdict.BREAKS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns all parts' keys; None if any of them is None."""
+        """Returns the memo keys of all parts; None if one of them is None."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -113,7 +115,7 @@ class AllOf:
 
     @property
     def negation(self) -> str:
-        """By De Morgan."""
+        """Returns the clause of the negated predicate, by De Morgan's law."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -121,7 +123,7 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Holds where any part holds; breaks where every part breaks."""
+    """This predicate holds iff at least one part holds, and breaks iff every part breaks."""
 
     parts: tuple[Predicate, ...]
 
@@ -130,7 +132,7 @@ class AnyOf:
         return run(_folded(self.parts, case, Verdict.HOLDS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns all parts' keys; None if any of them is None."""
+        """Returns the memo keys of all parts; None if one of them is None."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -138,7 +140,7 @@ class AnyOf:
 
     @property
     def negation(self) -> str:
-        """By De Morgan."""
+        """Returns the clause of the negated predicate, by De Morgan's law."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -146,12 +148,12 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """This class represents a function of a Case as a predicate.
+    """This class makes a predicate of a function of a Case.
 
-    It is judged anew for every replay: nobody knows what it looks at. Unless ``remembered_as`` names it:
-    that promises that it looks at the question and at both answers only, and that the same name always
-    means the same function, so that each judgement is made once, also in a store. A sync function runs in
-    a worker thread, because it may well wait for something.
+    The function is called for every replay, unless ``remembered_as`` names it. With this name the caller
+    promises that the result depends only on the question and both answers, and that the name always means
+    the same function. Each judgement is then made once and also kept in a store. A sync function runs in
+    a worker thread, because it may block.
     """
 
     function: CaseFunction
@@ -159,11 +161,12 @@ class Function:
     remembered_as: str | None = None
 
     async def __call__(self, case: Case) -> Judgement:
-        """Returns the function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
+        """Returns the function's result as a Judgement. Raises InvalidInput for a result that is not a
+        truth value."""
         try:
             return as_judgement(await self._outcome(case), self)
         except (TypeError, AttributeError) as error:
-            # "expected string or bytes-like object, got 'Case'": the function took it for a text.
+            # Such an error means that the function used the Case as if it were a text.
             if not _CASE_FOR_TEXT.search(str(error)):
                 raise
             raise type(error)(f"{error}; {_TEXT_OF_CASE}") from error
@@ -171,13 +174,14 @@ class Function:
     async def _outcome(self, case: Case) -> object:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(case)
-        import anyio.to_thread  # here, because importing the package loads no event loop
+        import anyio.to_thread  # imported here, because importing the package loads no event loop
 
         outcome = await anyio.to_thread.run_sync(self.function, case)
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """None, which is never remembered, unless it has a name."""
+        """Returns the usual memo key if ``remembered_as`` is set; else None, so that nothing is cached.
+        """
         return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
@@ -185,17 +189,17 @@ class Function:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
     def name_in_errors(self) -> str:
-        """Returns how errors name it: by the function's name, unless it has a text."""
+        """Returns the predicate's name in error messages: its text, else the function's name."""
         return self.text or self.name
 
     @property
     def name(self) -> str:
-        """Returns what the function is called."""
+        """Returns the name of the function."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
 
@@ -203,10 +207,11 @@ class Function:
 
 
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
-    """Returns a function of a Case as a predicate that reads as ``text`` in rules.
+    """Returns a predicate made of a function of a Case; ``text`` is its clause in rules.
 
-    ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
-    answer is judged twice. Raises InvalidInput for what is no function, no text, or an empty name.
+    ``remembered_as``: a name for the judgements, such as "dosage judge 2 with gpt-4o", with which no
+    answer is judged twice. Raises InvalidInput for an object that cannot be called, a ``text`` that is no
+    str, or an empty name.
     """
     if not callable(function):
         raise InvalidInput(f"condition was given {told(function)}; give a function of a Case")
@@ -219,9 +224,9 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
 
 
 def as_predicate(given: PredicateLike) -> Predicate:
-    """Returns a predicate as it is, a function as one.
+    """Returns a predicate unchanged, and a function as a predicate.
 
-    Raises InvalidInput for what cannot be called or, having a memo key, cannot be hashed.
+    Raises InvalidInput for an object that cannot be called, or for a predicate that cannot be hashed.
     """
     if _is_uncalled(given):
         name = getattr(given, "__name__", type(given).__name__)
@@ -249,7 +254,7 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True for a class, and for what makes predicates here."""
+    """Returns True iff the object is a class, or a function of this package that returns predicates."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
@@ -258,9 +263,10 @@ def _is_uncalled(given: object) -> bool:
 def _folded(
     parts: tuple[Predicate, ...], case: Case, decisive: Verdict
 ) -> Generator[Judged, Judgement, Judgement]:
-    """One decisive part decides; else an unknown one leaves it open; else it is the opposite.
+    """Returns the conjunction (``decisive``: BREAKS) or disjunction (HOLDS) of the parts' judgements.
 
-    Whatever decides gives its reason: where no part did alone, all of them do.
+    The first decisive part decides. Without one, an UNKNOWN part makes the result UNKNOWN; else the
+    result is the opposite of ``decisive``, with the reasons of all parts.
     """
     unknown, reasons = None, list[str]()
     for part in parts:
@@ -279,8 +285,8 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the part's clause, in brackets where it is joined the other way, or would take in what
-    follows."""
+    """Returns the part's clause; in brackets if it would otherwise be read wrongly in the joint clause.
+    """
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)
