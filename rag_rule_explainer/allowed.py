@@ -74,8 +74,8 @@ def named_function(function: object) -> str:
 
 
 def takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Returns False iff the function certainly cannot be called with this number of positional arguments.
-    """
+    """Returns False iff the function certainly cannot be called with this number of positional
+    arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some built-in functions have no signature
@@ -108,8 +108,8 @@ _OF_LIMITS = "max_"
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Returns "did you mean ...?" with the nearest known name, or an empty text if no known name is near.
-    """
+    """Returns "did you mean ...?" with the nearest known name, or an empty text if no known name is
+    near."""
     names = list(known)
     if given.startswith(_OF_LIMITS) and "limits" in names:
         # The command line has options such as --max-replays, which in Python are fields of ``limits``.

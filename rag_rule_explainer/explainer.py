@@ -1,5 +1,5 @@
-"""This module contains ``Explainer``, which connects sources, miners, replays, predicates and findings.
-"""
+"""This module contains ``Explainer``, which connects sources, miners, replays, predicates and
+findings."""
 
 from collections.abc import AsyncGenerator, Generator, Iterable
 from dataclasses import replace

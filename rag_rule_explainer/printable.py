@@ -87,8 +87,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def amount(number: float, decimals: int = 0) -> str:
-    """Returns a number with thousands separators, "1,024"; from 10^15 on as a power of two, "about 2^50".
-    """
+    """Returns a number with thousands separators, "1,024"; from 10^15 on as a power of two, "about
+    2^50"."""
     if number < _MOST_READ:
         return f"{number:,.{decimals}f}"
     return f"about 2^{int(number).bit_length() - 1}"

@@ -133,8 +133,8 @@ _OF_TEXT = ("content", "text", "response", "answer", "output", "result")
 
 
 def _where_it_may_be(given: Any) -> str:
-    """Returns a hint for an error message: where the text of a wrong answer may be found; may be empty.
-    """
+    """Returns a hint for an error message: where the text of a wrong answer may be found; may be
+    empty."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):

@@ -1,4 +1,4 @@
-"""The commands."""
+"""This module registers the commands of ``rag-rules``."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ from .verify import verify
 
 
 class _Commands(TyperGroup):
-    """This class tells of Ctrl-C, which Typer would end with its code alone."""
+    """This group of commands reports Ctrl-C, for which Typer would only set the exit code."""
 
     @override
     def invoke(self, ctx: Any) -> Any:
@@ -73,7 +73,7 @@ def _explain(request: SearchRequest, search: SearchOptions) -> None:
       0    explained, whether or not there are rules
       2    bad input; a model or application that fails; a condition not met
       130  interrupted; what was found until then is printed
-    """  # noqa: D301 -- it keeps the lines that follow it as they are
+    """  # noqa: D301 -- \b keeps the lines that follow as they are
     explain(request, search.settings(free=request.is_free))
 
 

@@ -1,4 +1,4 @@
-"""How ``rag-rules`` is entered, and how any error ends: one line, exit code 2."""
+"""This module is the entry point of ``rag-rules``: every error becomes one line, with exit code 2."""
 
 import re
 import sys
@@ -22,15 +22,16 @@ _ADVICE = (
     (re.compile(r"unexpected extra argument\S* \(\S+\.json\)"), _INTO_A_FILE),
     (re.compile(r"No such option: (--out|--output|--output-file|--format|-o)\b"), _INTO_A_FILE),
 )
-"""What is to be done instead of what many try first, where an answer is asked about."""
+"""The advice for options that users often try, by a pattern of the error message."""
 _ASKING = ("explain", "estimate", "verify")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff``
-    and ``verify`` say."""
+    """Runs ``rag-rules``. Exits with 0, with 2 for bad input, with 130 after an interrupt, or with the
+    code of the command."""
     try:
-        # By its own name also under "python -m", for which no shell completes anything.
+        # Under "python -m" too, help texts must name the command ``rag-rules``, for which there is
+        # completion.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
@@ -45,13 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-@cache  # made of the signatures of all commands, which takes longer than most of what a command does
+@cache  # building it from the signatures of all commands takes longer than most commands
 def _command() -> Callable[..., Any]:
     return get_command(app)
 
 
 def _command_of(error: TyperException) -> str:
-    """The command that was given what it does not take."""
+    """Returns the path of the command that was given a wrong option or argument."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or _NAME
 

@@ -1,4 +1,4 @@
-"""``rag-rules explain``: one question, sources or an application, and the rules of the answer."""
+"""This module runs ``rag-rules explain`` and ``rag-rules estimate``."""
 
 import json
 import sys
@@ -42,20 +42,22 @@ from .sources import load
 from .terminal import exits_told, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
-"""The ids in a rule, and its kind."""
+"""The ids of the sources in a rule, and its kind."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
-"""The condition of retention rules, and that of omission rules where it is one of its own."""
+"""The condition of retention rules, and that of omission rules; None if that is the negation."""
 
 
 def explain(request: SearchRequest, settings: Settings) -> None:
-    """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
+    """Explains the answer and prints the explanation. Exits with 130 after an interrupt, also with
+    output."""
     explanation = _asked_of_a_true_condition(request, settings)
     show(explanation, as_json=request.json)
     said_of(explanation, settings)
 
 
 def _asked_of_a_true_condition(request: SearchRequest, settings: Settings) -> Explanation:
-    """The explanation; where the condition is not true of the answer, only after a yes."""
+    """Returns the explanation. If the condition is not true of the answer, the user is asked whether to
+    continue."""
     if request.asking.yes:
         return asked_for(request, settings)
     try:
@@ -70,7 +72,7 @@ def _asked_of_a_true_condition(request: SearchRequest, settings: Settings) -> Ex
 
 
 def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None = None) -> Any:
-    """What comes of asking the explainer: an Explanation, or the Verification of a rule."""
+    """Returns the explanation of the requested answer; with ``rule``, the verification of that rule."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     of_kind = _of_application if request.subject.app is not None else _of_sources
@@ -79,7 +81,7 @@ def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None
 
 
 def said_of(explanation: Explanation, settings: Settings) -> None:
-    """What is said beside the result. Exits with 130 after an interrupt."""
+    """Prints the notes that accompany a result. Exits with 130 after an interrupt."""
     if settings.store is not None:
         counts = explanation.counts
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
@@ -137,7 +139,8 @@ def _of_sources(
 def _replay_of(
     request: SearchRequest, settings: Settings, source_set: SourceSet, rule: NamedRule | None
 ) -> Replay:
-    """The model that is asked, once it is agreed what that may cost; the reader where there is none."""
+    """Returns the replay by the named model, after the user has agreed to its cost; else by the offline
+    reader."""
     if rule is None:
         plan = choose(settings, source_set)
     else:
@@ -147,14 +150,15 @@ def _replay_of(
         return offline_replay
     replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
     replays = plan.worst_case(source_set.lattice.size)
-    # A cap counts retries too.
+    # The cap on replays includes retries.
     retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
     _agree_on_cost(replays, retries, yes=asking.yes)
     return replay
 
 
 def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) -> None:
-    """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
+    """Prints the estimated cost of an explanation. No judge and no model that answers from sources is
+    called."""
     judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
@@ -183,7 +187,8 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) 
 def _application(
     request: SearchRequest, incident: Incident | None
 ) -> tuple[Integration, Any, Any, list[Source] | None]:
-    """What explains it, the application, its input, and the documents to serve it, if they are given."""
+    """Returns the integration, the application, its input, and the documents to serve; None if none are
+    given."""
     if request.subject.app is None:
         raise InvalidInput("there is no application; name one with --app")
     asked = request.subject.question or (incident.question if incident else None)
@@ -219,7 +224,7 @@ def _of_application(
     integration, application, given, documents = _application(request, incident)
     is_capped = not request.asking.yes and settings.limits.replays is None
     if is_capped:
-        # How much it retrieves is not known yet, and every replay may cost.
+        # The number of sources is not known before retrieval, and every replay may cost money.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
     with ProgressBar(keep=False) as bar, exits_told(), input_key_told(request):
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
@@ -241,7 +246,7 @@ def _question(request: SearchRequest, incident: Incident | None) -> str:
 
 
 def _check_named(predicates: Predicates, sources: SourceSet) -> None:
-    """Raises InvalidInput for a condition on a source that there is none of."""
+    """Raises InvalidInput for a condition on a source that does not exist."""
     for name in (name for each in predicates for name in sources_named_in(each)):
         if name not in sources.ids:
             raise InvalidInput(f"the condition names {no_source([name], sources.ids)}")
@@ -263,7 +268,7 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
 
 
 def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
-    """A store without a namespace is given one that says all that answers to sources depend on."""
+    """Returns the settings; a store without a namespace gets one that names the model and its options."""
     store, asking = settings.store, request.asking
     if store is None or store.namespace is not None:
         return settings
@@ -276,14 +281,14 @@ def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
 
 
 def _is_asked() -> bool:
-    """True iff somebody sits at a terminal."""
+    """Returns True iff standard input is a terminal."""
     return bool(sys.stdin and sys.stdin.isatty())
 
 
 def show(explanation: Explanation, *, as_json: bool) -> None:
-    """Prints it on stdout."""
+    """Prints the explanation on stdout."""
     if as_json:
-        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        # ASCII can be written in every encoding, and control characters become escapes.
         print_json(json.dumps(explanation.model_dump(mode="json"), indent=2))
     else:
         print_lines(lines(explanation))

@@ -1,4 +1,4 @@
-"""Labelled answers from a JSONL file. All of it is untrusted input."""
+"""This module reads labelled answers from a JSONL file, which is untrusted."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ EXPECTED = 'give lines like {"question": "...", "answer": "...", "label": true}'
 
 
 class LabelLine(BaseModel):
-    """One line of a file of labels; other fields are ignored."""
+    """This model reads one line of a file of labels; it ignores other fields."""
 
     model_config = ConfigDict(strict=True)
 
@@ -31,11 +31,11 @@ class LabelLine(BaseModel):
 
 
 def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
-    """The labelled answers in a file, each called by its id, else by its line.
+    """Returns the labelled answers in a file; each is named by its id, else by its line.
 
-    ``needed``: the fields that every line must have for the predicate, and what each is for. Raises
-    InvalidInput where there is no such file, for a line that is none, for a label that is null, and for
-    an id that stands twice.
+    ``needed``: the fields that the predicate needs in every line, each with the reason. Raises
+    InvalidInput if there is no such file, for a malformed line, a label that is null, or an id that
+    occurs twice.
     """
     cases, unlabelled = half_labelled(path, needed)
     if unlabelled:
@@ -48,14 +48,15 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
 
 
 def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledCase], list[str]]:
-    """The same, but for the lines whose label is null, which are told apart, as "line 3".
+    """Returns the labelled answers, and the lines whose label is null, such as "line 3".
 
-    Both may be empty. Raises InvalidInput as ``load_labels`` does.
+    Both may be empty. Raises InvalidInput like ``load_labels``, except for labels that are null.
     """
     cases: list[LabelledCase] = []
     unlabelled: list[str] = []
     lines: dict[str, int] = {}
-    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
+    # Unlike split, splitlines() also splits at U+2028 and similar characters, which JSON texts may
+    # contain.
     for number, line in enumerate(read_text(path, EXPECTED).split("\n"), start=1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""``rag-rules verify``: one rule of an answer, and whether it holds."""
+"""This module runs ``rag-rules verify``, which checks one rule of an answer."""
 
 from contextlib import suppress
 
@@ -28,7 +28,7 @@ def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: Trial
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
     settings = trial.settings(kind, free=request.is_free)
     verification = asked_for(request, settings, (named, RuleKind(kind)))
-    # A reader that has gone away ends the output; the exit code is for somebody else.
+    # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         if not request.json:
             print_lines([str(verification), ""])

@@ -1,4 +1,5 @@
-"""A comparison as text, one line a rule. Whatever comes from outside goes through ``printable``."""
+"""This module prints a comparison, one line per rule. All text from outside passes through
+``printable``."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,16 +14,16 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 _MOST_SHOWN = 50
-"""Changes of one sort; the rest is counted."""
+"""The most changes of each kind that are listed; the rest is counted."""
 
 _MOST_OTHERS = 3
-"""Rules that one rule was replaced by."""
+"""The most rules that are listed as replacing one rule."""
 
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
 
 
 def comparison_lines(comparison: "Comparison") -> Iterator[str]:
-    """Yields what is to be read first, what changed, and what cannot be told."""
+    """Yields the lines of a comparison: warnings first, then the changes, then the uncertain changes."""
     for warning in comparison.warnings:
         yield _line("WARNING", warning)
     if comparison.answers[0] != comparison.answers[1]:
@@ -93,7 +94,7 @@ def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) ->
 
 
 def _other(other: Finding, rule: Finding) -> str:
-    """Returns the evidence alone, where the sources are the same."""
+    """Returns the evidence alone if both rules name the same sources; else the whole rule."""
     if other.sources == rule.sources:
         return f"[{other.evidence}]"
     if not other.sources:

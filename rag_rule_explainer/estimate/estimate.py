@@ -1,9 +1,9 @@
-"""What explaining would cost, before anything is spent.
+"""This module estimates the cost of an explanation before anything is spent.
 
-Nobody knows the rules beforehand, so there are three courses it may take. *Best*: leaving out any one
-source already breaks the condition; where it holds of the baseline's answer, no search takes less.
-*Typical*: two sources decide together, and the others do not matter. *Worst*: every subset is needed; no
-search takes more, retries apart.
+The rules are not known beforehand, so the estimate has three cases. *Best*: every single omission breaks
+the condition; if the condition holds of the baseline's answer, no search takes less. *Typical*: two
+sources decide together, and the others do not matter. *Worst*: every subset is needed; no search takes
+more, except for retries.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from .probe_counts import Probes, fewest, foreseen, sees_all
 
 @dataclass(frozen=True, slots=True)
 class Outlay:
-    """What one course of a search takes. ``cost``: None without a price."""
+    """An ``Outlay`` holds the cost of one case. ``cost``: None without a price."""
 
     replays: int
     input_tokens: int
@@ -35,18 +35,19 @@ class Outlay:
 
     @property
     def tokens(self) -> int:
-        """In and out."""
+        """Returns the sum of input and output tokens."""
         return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """``best``, ``typical`` and ``worst`` case of explaining one answer by so many ``sources``.
+    """An ``Estimate`` holds the best, typical and worst case of explaining one answer by ``sources``
+    sources.
 
-    ``prompt_tokens``: of the prompt with all sources. ``spent_tokens``: what models were asked already to
-    find the sources, such as to rewrite the question. ``assumptions``: what it rests on, in words.
-    ``judge``: what a judge would be asked, which is not part of the three courses; None without one.
-    ``requests``: to models in one replay, as far as they can be foreseen; there may be more.
+    ``prompt_tokens``: tokens of the prompt with all sources. ``spent_tokens``: tokens already spent to
+    find the sources, for example to rewrite the question. ``assumptions``: the assumptions, in words.
+    ``judge``: the requests to a judge, which the three cases do not include; None without a judge.
+    ``requests``: the requests to models in one replay that can be foreseen; there may be more.
     """
 
     sources: int
@@ -73,9 +74,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is known before mining: tokens of each source in a prompt, and of all else in it; tokens of
-    what models are asked before in every run, and of what they reply. ``pinned``: some sources are
-    retained whatever is left out."""
+    """A ``Material`` holds the known quantities before mining.
+
+    ``source_tokens``: the tokens of each unit in a prompt. ``other_tokens``: the tokens of the rest of
+    the prompt. ``asked_before``, ``written_before``: the tokens of earlier requests in every run, and of
+    their replies. ``pinned``: True if some sources are always retained.
+    """
 
     source_tokens: Sequence[int]
     other_tokens: int
@@ -100,7 +104,8 @@ class Material:
         *,
         stored: bool,
     ) -> "Material":
-        """As far as it can be counted before anything is asked. ``stored``: what a judge says is kept."""
+        """Returns the quantities that can be counted without a run. ``stored``: True if judgements are
+        stored."""
         assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
         count = assuming.count_tokens
         counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
@@ -131,7 +136,7 @@ class Material:
 
 
 def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estimate:
-    """Returns the three courses, by the settings and the miner chosen."""
+    """Returns the three cases for these settings and this plan."""
     size = len(material.source_tokens)
     one, two, everything = foreseen(size, settings, plan)
     if sees_all(plan):
@@ -139,7 +144,7 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
     least = _course(fewest(size, settings, plan, pinned=material.pinned), material, settings, plan)
     most = _course(everything, material, settings, plan, all_kinds=True, once_more=True)
     courses = [_course(count, material, settings, plan) for count in (one, two)]
-    # Under votes, what breaks at once may take more of them than what holds.
+    # With votes, a verdict that breaks at once may take more replays than one that holds.
     best = min(least, *courses, most, key=lambda course: course.replays)
     typical, worst = min(courses[1], most, key=lambda course: course.replays), most
     return Estimate(
@@ -164,9 +169,11 @@ def _course(
     all_kinds: bool = False,
     once_more: bool = False,
 ) -> Outlay:
-    """``all_kinds``: each of them takes these subsets for itself, where answers are not shared.
-    ``once_more``: an application is run at the end again, on the sources on which rules hang, and on more
-    where it holds something else than before, to see that it is the same."""
+    """Returns the cost of probing these subsets.
+
+    ``all_kinds``: without shared answers, each kind probes these subsets itself. ``once_more``: the
+    application is run again at the end, to check that its behaviour has not changed.
+    """
     size = len(material.source_tokens)
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
     shared = settings.reuse_answers or settings.noise.votes
@@ -181,12 +188,12 @@ def _course(
     before += again if cap is None else min(again, max(0, cap - before))
     mined = asked if cap is None else min(asked, max(0, cap - before))
     replays = before + mined
-    # The first run is the answer to the full set; memory spares that probe.
+    # The first run answers the full set, so that a shared cache saves that probe.
     replays -= 1 if shared and mined == asked and probes.with_full else 0
-    # Exactly, as subsets of many sources are more than a float can count.
+    # Fractions are exact; the subsets of many sources exceed the range of a float.
     shown = before * size + Fraction(probes.shown) * Fraction(mined, max(1, probes.subsets))
     shown -= size if replays < before + mined else 0
-    # Requests that show documents: one for each of them, or one for all.
+    # Requests that show documents: one per document, or one for all documents.
     shape = material.shape
     asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
     input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)
@@ -204,12 +211,12 @@ def _course(
 def _seconds(rounds: int, material: Material) -> float:
     try:
         return min(rounds * material.seconds_per_replay, float_info.max)
-    except OverflowError:  # as of more than a thousand sources without a cap
+    except OverflowError:  # more than a thousand sources without a cap
         return float_info.max
 
 
 def _answers(worst: Outlay, settings: Settings) -> int:
-    """Returns how many may have to be judged at the most."""
+    """Returns the most answers that may have to be judged."""
     return worst.replays + (settings.answer_without_sources is not None)
 
 

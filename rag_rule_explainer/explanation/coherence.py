@@ -1,5 +1,5 @@
-"""This module checks whether an explanation, which may come from an untrusted file, contradicts itself.
-"""
+"""This module checks whether an explanation, which may come from an untrusted file, contradicts
+itself."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING

@@ -104,8 +104,8 @@ class Explanation(BaseModel):
         return (*self.retention_rules, *self.omission_rules)
 
     def summary(self) -> Summary:
-        """Returns the answer, the rules and the warnings without texts of sources and probes, for an API.
-        """
+        """Returns the answer, the rules and the warnings without texts of sources and probes, for an
+        API."""
         return Summary(
             question=self.question,
             answer=self.baseline.text,

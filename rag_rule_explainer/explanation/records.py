@@ -46,8 +46,8 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """A ``Votes`` holds the numbers of samples of one arrangement on which the condition held and broke.
-    """
+    """A ``Votes`` holds the numbers of samples of one arrangement on which the condition held and
+    broke."""
 
     holds: int
     breaks: int
@@ -121,8 +121,8 @@ class Finding:
 
     @property
     def confidence(self) -> float:
-        """Returns the share of the applicable subsets that were seen to hold (paper, rule definitions).
-        """
+        """Returns the share of the applicable subsets that were seen to hold (paper, rule
+        definitions)."""
         return self.observed / self.applicable
 
     @property

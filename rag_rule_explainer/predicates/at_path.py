@@ -50,8 +50,8 @@ def _compiled(path: str) -> Any:
 
 
 def _found(path: str, text: str) -> list[Any]:
-    """Returns all values at the path. Raises ValueError if the answer is nested too deeply for the path.
-    """
+    """Returns all values at the path. Raises ValueError if the answer is nested too deeply for the
+    path."""
     from jsonpath.exceptions import JSONPathError
 
     try:

@@ -1,4 +1,4 @@
-"""Predicates on what an answer cites and mentions.
+"""This module contains predicates on what an answer cites and mentions.
 
 A citation, in any of these forms, and several at once:
 
@@ -158,8 +158,8 @@ class Cites:
         return Judgement(Verdict.BREAKS, f"{self.source!r} is cited but was not shown")
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the question, both answers, the ids of the sources shown, and the ids of all sources.
-        """
+        """Returns the question, both answers, the ids of the sources shown, and the ids of all
+        sources."""
         return (*answer_key(self, case), _ids(case.kept), _ids(case.sources))
 
     def __str__(self) -> str:

@@ -180,8 +180,8 @@ class Function:
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the usual memo key if ``remembered_as`` is set; else None, so that nothing is cached.
-        """
+        """Returns the usual memo key if ``remembered_as`` is set; else None, so that nothing is
+        cached."""
         return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
@@ -285,8 +285,8 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the part's clause; in brackets if it would otherwise be read wrongly in the joint clause.
-    """
+    """Returns the part's clause; in brackets if it would otherwise be read wrongly in the joint
+    clause."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

@@ -28,7 +28,9 @@ def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
 
 
 async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged) -> Judgement:
-    from .judge.protocol import JudgeFailed  # imported late, because the judges' module imports this module
+    from .judge.protocol import (
+        JudgeFailed,  # imported late, because the judges' module imports this module
+    )
 
     failure: JudgeFailed | None = None
     try:

@@ -28,7 +28,9 @@ def json_in(answer: Answer) -> str | None:
 
 def said_in_json(value: Any) -> str | None:
     """Returns the value as JSON text; None if JSON cannot represent it."""
-    from pydantic_core import to_json  # imported late, because importing the package must load almost nothing
+    from pydantic_core import (
+        to_json,  # imported late, because importing the package must load almost nothing
+    )
 
     try:
         said = to_json(value).decode()

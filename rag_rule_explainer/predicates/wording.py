@@ -16,8 +16,8 @@ _OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
 _THOUSANDS = re.compile(r"\d{3}(?!\d)")
 _NUMBER = re.compile(r"\.?\d")
 _NO_WORD = re.compile(r"(?:[^\w\s]|_)+")
-"""The pattern of characters that are no letter, digit or white space: marks, symbols, combining accents.
-"""
+"""The pattern of characters that are no letter, digit or white space: marks, symbols, combining
+accents."""
 _MANY_MARKS = re.compile(r"[^\w\s]{32,}")
 _LONG = 1 << 14
 """The number of characters up to which thousands of texts are kept in the cache."""

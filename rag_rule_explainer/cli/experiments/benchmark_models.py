@@ -1,4 +1,4 @@
-"""``rag-rules experiment benchmark-models``: how far models do what labels imply and as they are told."""
+"""This module runs ``rag-rules experiment benchmark-models``."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -87,7 +87,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
 
 def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
-    """How many necessary sources at least and at most: ``2``, or ``2-4``. Raises InvalidInput."""
+    """Returns the fewest and the most necessary sources of ``2`` or ``2-4``. Raises InvalidInput."""
     if written is None:
         return min(2, sources), min(_MOST_NECESSARY, sources)
     complaint = f"--necessary {written!r} is no number; write 2, or 2-4"
@@ -121,7 +121,7 @@ def _table(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
 
 
 def _help() -> str:
-    """What the tables of measures say is on the help page in the same words."""
+    """Returns the help page, with the descriptions of the measures as in the tables."""
     groups = [
         f"{group}: " + ". ".join(f"{name}, {among} that {means}" for name, (among, means) in found)
         for group in GROUPS

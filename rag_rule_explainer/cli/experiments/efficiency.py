@@ -1,4 +1,4 @@
-"""``rag-rules experiment efficiency``: what miners cost, over the number of sources."""
+"""This module runs ``rag-rules experiment efficiency``: the cost of miners over the number of sources."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -70,7 +70,8 @@ SomeExamples = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRequest:
-    """What is to be measured. Raises InvalidInput for options that do not go with the setting."""
+    """This class holds the options of the experiment. Raises InvalidInput for options that exclude each
+    other."""
 
     endpoints: Endpoints
     judging: JudgingOptions
@@ -105,7 +106,7 @@ class EfficiencyRequest:
                 )
 
     def plan(self) -> EfficiencyPlan:
-        """Raises InvalidInput."""
+        """Returns the sizes and miners to compare. Raises InvalidInput."""
         return EfficiencyPlan(
             self.setting,
             parsed_sizes(self.sizes),
@@ -115,7 +116,7 @@ class EfficiencyRequest:
         )
 
     def drawn(self, sources: int) -> Sequence[Example]:
-        """The examples, each with so many sources. Raises InvalidInput."""
+        """Returns the examples, each with at least ``sources`` sources. Raises InvalidInput."""
         if self.data is None:
             count = self.examples or 1000
             return tuple(
@@ -125,7 +126,7 @@ class EfficiencyRequest:
         return drawing.drawn(self.necessary, self.necessary, sources)
 
     def asked(self) -> SubsetAsking:
-        """Who is asked, and how. Raises InvalidInput, MissingExtra."""
+        """Returns the model and the judge to use. Raises InvalidInput, MissingExtra."""
         if self.data is None:
             settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
             judge = synthetic.PerfectJudge()
@@ -165,7 +166,7 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
 
 
 def parsed_sizes(written: str) -> tuple[int, ...]:
-    """Sizes as written: ``1-10``, or ``2,5,10``, or both mixed. Raises InvalidInput."""
+    """Returns the sizes written as ``1-10``, ``2,5,10``, or both mixed. Raises InvalidInput."""
     found = set[int]()
     for part in written.split(","):
         complaint = f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10"
@@ -179,7 +180,7 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
 
 
 def parsed_miners(written: str | None) -> tuple[WalkedMiner, ...]:
-    """Miners as written, by their names and commas. Raises InvalidInput."""
+    """Returns the miners of a comma-separated list of names. Raises InvalidInput."""
     if written is None:
         return tuple(WalkedMiner)
     named = [each.strip() for each in written.split(",") if each.strip()]

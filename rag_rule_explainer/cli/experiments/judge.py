@@ -1,4 +1,5 @@
-"""``rag-rules experiment judge``: judgements for a person to label, and what the labels say of them."""
+"""This module runs ``rag-rules experiment judge``: it draws judgements for a person to label, and
+measures the judge."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -93,7 +94,7 @@ def _check(labels: Path, out: Path) -> int:
     checked = check(drawn, labelled)
     write_csv(out / "judge.csv", Figure, figures(checked))
     missing = len(drawn) - len(labelled)
-    # A reader that has gone away ends the output; the exit code is for somebody else.
+    # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         if missing:
             print_lines(

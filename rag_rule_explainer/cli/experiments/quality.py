@@ -1,4 +1,5 @@
-"""``rag-rules experiment quality``: how good a model is at the questions themselves."""
+"""This module runs ``rag-rules experiment quality``: how well a model answers the questions
+themselves."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""``rag-rules experiment redteam``: what finding a payload costs that is split over two sources."""
+"""This module runs ``rag-rules experiment redteam``: the cost of finding a payload split over two
+sources."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""``rag-rules experiment robustness``: rules against labels, over samples and models."""
+"""This module runs ``rag-rules experiment robustness``: rules against labels, over samples and models."""
 
 from collections.abc import Iterator
 from functools import partial
