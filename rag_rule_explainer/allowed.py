@@ -17,7 +17,7 @@ Collecting = TypeVar("Collecting", bound=Callable[..., Any])
 Options = TypeVar("Options")
 
 
-def told(given: object) -> str:
+def brief(given: object) -> str:
     """Returns the ``repr`` of a value for an error message, shortened to 200 characters."""
     return shortened(repr(given), _LONGEST)
 
@@ -25,7 +25,7 @@ def told(given: object) -> str:
 def checked_flag(name: str, given: Any) -> bool:
     """Returns the value if it is True or False. Raises InvalidInput for anything else, such as "no"."""
     if type(given) is not bool:
-        raise InvalidInput(f"{name} is {told(given)}; give True or False")
+        raise InvalidInput(f"{name} is {brief(given)}; give True or False")
     return given
 
 
@@ -34,7 +34,7 @@ def checked_whole(name: str, given: Any, least: int, most: int | None = None) ->
     otherwise."""
     if type(given) is not int or given < least or (most is not None and given > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most:,}"
-        raise InvalidInput(f"{name} is {told(given)}; give a whole number, {bounds}")
+        raise InvalidInput(f"{name} is {brief(given)}; give a whole number, {bounds}")
     return given
 
 
@@ -42,7 +42,7 @@ def checked_function(name: str, given: Any, what: str) -> Any:
     """Returns the value if it can be called. Raises InvalidInput otherwise; the message asks for
     ``what``."""
     if not callable(given):
-        raise InvalidInput(f"{name} is {told(given)}; give {what}")
+        raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     return given
 
 
@@ -53,7 +53,7 @@ def checked_list(name: str, given: Any, what: str) -> tuple[Any, ...]:
     ``what``.
     """
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
-        raise InvalidInput(f"{name} is {told(cast('object', given))}; give a list of {what}")
+        raise InvalidInput(f"{name} is {brief(cast('object', given))}; give a list of {what}")
     return tuple(cast("Iterable[Any]", given))
 
 
@@ -61,7 +61,7 @@ def checked_text(name: str, given: Any, what: str = "a str") -> str:
     """Returns the value if it is a str that is not blank. Raises InvalidInput otherwise; the message asks
     for ``what``."""
     if not isinstance(given, str):
-        raise InvalidInput(f"{name} is {told(given)}; give {what}")
+        raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     if not given.strip():
         raise InvalidInput(f"{name} is empty; give {what}")
     return given
@@ -146,8 +146,8 @@ def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
             for each in dataclasses.fields(options)
             if each.name not in signature.parameters
         ]
-        told = signature.replace(parameters=[*parameters, *named, collected])
-        function.__signature__ = told  # pyright: ignore[reportFunctionMemberAccess] -- how inspect is told
+        shown_signature = signature.replace(parameters=[*parameters, *named, collected])
+        function.__signature__ = shown_signature  # pyright: ignore[reportFunctionMemberAccess] -- inspect reads this attribute
         return function
 
     return shown

@@ -29,8 +29,10 @@ class RagRuleError(Exception):
     """This class is the root of the error tree: ``except RagRuleError`` catches every error that this
     package raises on purpose."""
 
-    def __init__(self, *told: object) -> None:
-        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in told))
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(
+            *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
+        )
 
 
 class InvalidInput(RagRuleError, ValueError):
@@ -61,18 +63,18 @@ class ConditionFalse(RagRuleError):
     """This error says that the baseline's answer does not meet the condition, under
     ``false_condition="error"``.
 
-    ``told``: the finding in words; without that setting it is a warning of the explanation.
+    ``finding``: the finding in words; without that setting it is a warning of the explanation.
     """
 
-    def __init__(self, told: str) -> None:
-        self.told = told
+    def __init__(self, finding: str) -> None:
+        self.finding = finding
         super().__init__(
-            f"{told}. Nothing else was asked. Give a condition that the answer meets, or pass "
+            f"{finding}. Nothing else was asked. Give a condition that the answer meets, or pass "
             "false_condition='warn' (--yes) to look for its rules all the same"
         )
 
     def __reduce__(self) -> tuple[type["ConditionFalse"], tuple[str]]:
-        return type(self), (self.told,)
+        return type(self), (self.finding,)
 
 
 class AnswerNotRepeatable(RagRuleError):

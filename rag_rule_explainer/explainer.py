@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .session.session import Session
     from .session.updates import Update
 
-Kind: TypeAlias = RuleKind | Literal["retention", "omission"]
+RuleKindLike: TypeAlias = RuleKind | Literal["retention", "omission"]
 
 
 class Explainer:
@@ -167,7 +167,7 @@ class Explainer:
     def verify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
@@ -194,7 +194,7 @@ class Explainer:
     async def averify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
@@ -217,7 +217,8 @@ class Explainer:
         the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``: the
         other requests to models in each run. Raises InvalidInput like ``explain``.
         """
-        from .estimate.estimate import Material, estimated
+        from .estimate.estimate import estimated
+        from .estimate.outlay import Material
 
         options = taken(EstimateOptions, fields, Explainer)
         _check_question(question)
@@ -233,7 +234,7 @@ class Explainer:
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None,
         fields: CallFields,
-        rule: tuple[Iterable[str], Kind] | None = None,
+        rule: tuple[Iterable[str], RuleKindLike] | None = None,
     ) -> "Session":
         """``rule``: the antecedent and kind of the only rule to be verified; None to search for rules."""
         from .probing.tracing.marks import TracedExplanation
@@ -242,8 +243,7 @@ class Explainer:
         self.limiter.check_free()
         options = taken(CallOptions, fields, Explainer)
         replay = self._replay(options.replay)
-        # A run of the application may have an input other than the question, so that the question may be
-        # empty.
+        # A recorded run has its input, so that its question may be empty.
         _check_question(question, may_be_empty=isinstance(baseline, Baseline))
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(logged_answer(baseline), logged=True)
@@ -254,7 +254,7 @@ class Explainer:
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
-        told = (self.progress, as_progress(options.progress))
+        listeners = (self.progress, as_progress(options.progress))
         return Session(
             question=plain_text(question),
             sources=source_set,
@@ -264,7 +264,7 @@ class Explainer:
             predicates={kind: self.predicates[kind] for kind in settings.kinds},
             settings=settings,
             plan=plan,
-            progress=tuple(each for each in told if each is not None),
+            progress=tuple(each for each in listeners if each is not None),
             trace=TracedExplanation(replays=self._trace_replays, follows_threads=True),
         )
 

@@ -59,11 +59,11 @@ def names(given: Sequence[Given]) -> list[Any]:
     The name is the source's id; else a name from its metadata, if that is unique; else "D" and its
     position.
     """
-    told = [_named_by(each.metadata) if each.id is None else None for each in given]
-    used = Counter([*told, *(each.id for each in given if isinstance(each.id, str))])
+    metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
+    used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [
         each.id if each.id is not None else name if name and used[name] == 1 else f"D{place}"
-        for place, (each, name) in enumerate(zip(given, told, strict=True), start=1)
+        for place, (each, name) in enumerate(zip(given, metadata_names, strict=True), start=1)
     ]
 
 
@@ -96,8 +96,8 @@ def is_made_up(identity: object) -> bool:
 
 
 def _named_by(metadata: Mapping[str, Any]) -> str | None:
-    told = (metadata.get(key) for key in NAMING_METADATA)
-    return next((each for each in told if isinstance(each, str) and each.strip()), None)
+    values = (metadata.get(key) for key in NAMING_METADATA)
+    return next((each for each in values if isinstance(each, str) and each.strip()), None)
 
 
 def no_source(names: Sequence[str], ids: Sequence[str]) -> str:

@@ -243,8 +243,8 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields as a dict, nested dataclasses as dicts, too."""
-        told = asdict(replace(self, store=None))
-        return {**told, "store": None if self.store is None else self.store.as_dict()}
+        values = asdict(replace(self, store=None))
+        return {**values, "store": None if self.store is None else self.store.as_dict()}
 
 
 showing_settings = showing(Settings, SettingsFields)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
-from .allowed import told
+from .allowed import brief
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .given import FrameworkDocument, Given, given_parts, named_ids, names, no_source, pinned_ids
@@ -32,10 +32,10 @@ class Source:
     def __post_init__(self) -> None:
         for name, value in (("id", self.id), ("text", self.text)):
             if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-                raise InvalidInput(f"the {name} of a source is {told(value)}; give a str")
+                raise InvalidInput(f"the {name} of a source is {brief(value)}; give a str")
         if not isinstance(self.metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"the metadata of source {self.id!r} is {told(self.metadata)}; give a dict, or nothing"
+                f"the metadata of source {self.id!r} is {brief(self.metadata)}; give a dict, or nothing"
             )
         if not self.id.strip():
             raise InvalidInput(

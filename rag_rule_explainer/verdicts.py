@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, cast
 
-from .allowed import told
+from .allowed import brief
 from .errors import InvalidInput
 from .sources import Source
 
@@ -105,7 +105,7 @@ class Answer:
             counts: object = getattr(given, name)
             if counts is not None and not isinstance(counts, Mapping):
                 raise InvalidInput(
-                    f"the {name} of an Answer is {told(counts)}; give a dict of counts, or None"
+                    f"the {name} of an Answer is {brief(counts)}; give a dict of counts, or None"
                 )
         if type(given.text) is not str:
             given = replace(given, text=plain_text(given.text))

@@ -94,12 +94,12 @@ def input_key_told(request: SearchRequest) -> Generator[None, None, None]:
     try:
         yield
     except BaselineFailed as error:
-        subject, told = request.subject, str(error)
+        subject, message = request.subject, str(error)
         is_str = subject.input is None and subject.input_key is None
-        if error.__cause__ is None or not is_str or not _WANTS_KEYS.search(told):
+        if error.__cause__ is None or not is_str or not _WANTS_KEYS.search(message):
             raise
         raise BaselineFailed(
-            f"{told}. It was given the question as a str; if it takes a dict, name the key of the "
+            f"{message}. It was given the question as a str; if it takes a dict, name the key of the "
             "question, such as --input-key question, or give the whole --input as JSON"
         ) from error.__cause__
 

@@ -54,8 +54,8 @@ def load_explanation(path: Path) -> Explanation:
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {path}; {_EXPECTED}") from error
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or error
-        raise InvalidInput(f"{path} cannot be read: {told}; {_EXPECTED}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{path} cannot be read: {reason}; {_EXPECTED}") from error
     if len(content) > MOST_BYTES:
         raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MiB; {_EXPECTED}")
     try:

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except TyperException as error:
         command = _command_of(error)
-        say(f"rag-rules: {_told(error)}{_advice(error, command)} See {command} --help.")
+        say(f"rag-rules: {_message(error)}{_advice(error, command)} See {command} --help.")
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
@@ -60,11 +60,11 @@ def _command_of(error: TyperException) -> str:
 def _advice(error: TyperException, command: str) -> str:
     if not command.endswith(_ASKING):
         return ""
-    told = _told(error)
-    return next((f" {advice}" for tried, advice in _ADVICE if tried.search(told)), "")
+    message = _message(error)
+    return next((f" {advice}" for tried, advice in _ADVICE if tried.search(message)), "")
 
 
-def _told(error: TyperException) -> str:
+def _message(error: TyperException) -> str:
     written = getattr(error, "format_message", None)
-    told = str(written() if callable(written) else error).replace("Value error, ", "").rstrip(".")
-    return told if told.endswith("?") else f"{told}."
+    message = str(written() if callable(written) else error).replace("Value error, ", "").rstrip(".")
+    return message if message.endswith("?") else f"{message}."

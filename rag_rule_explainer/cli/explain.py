@@ -65,7 +65,7 @@ def _asked_of_a_true_condition(request: SearchRequest, settings: Settings) -> Ex
     except ConditionFalse as false:
         if not _is_asked():
             raise
-        say(false.told)
+        say(false.finding)
         if not typer.confirm("Look for rules all the same?", err=True):
             raise InvalidInput("nothing else was asked; give another --predicate") from false
         return asked_for(request, settings)

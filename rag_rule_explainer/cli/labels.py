@@ -82,8 +82,8 @@ def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> Labe
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         complaint = first["msg"].replace(" at line 1 column ", " at column ")
-        told = shortened(f"{place + ': ' if place else ''}{complaint}", 300)
-        raise InvalidInput(f"{where}: {told}; {EXPECTED}") from error
+        complaint = shortened(f"{place + ': ' if place else ''}{complaint}", 300)
+        raise InvalidInput(f"{where}: {complaint}; {EXPECTED}") from error
     for name in ("id", "question", "truth", "reference"):
         given = getattr(read, name)
         if given is not None and not given.strip():
@@ -127,8 +127,9 @@ def _kept(ids: Iterable[str], sources: tuple[Source, ...]) -> tuple[Source, ...]
     by_id = {source.id: source for source in sources}
     unknown = next((each for each in ids if each not in by_id), None)
     if unknown is not None:
-        told = ", ".join(map(repr, list(by_id)[:20])) or "none"
+        known = ", ".join(map(repr, list(by_id)[:20])) or "none"
         raise InvalidInput(
-            f"kept names {shortened(unknown, 100)!r}, which is no source; give ids of its sources: {told}"
+            f"kept names {shortened(unknown, 100)!r}, which is no source; give ids of its "
+            f"sources: {known}"
         )
     return tuple(by_id[each] for each in dict.fromkeys(ids))

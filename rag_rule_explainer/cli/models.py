@@ -68,15 +68,16 @@ def endpoint(base_url: str | None) -> str | None:
 
 def unanswered(name: str, base_url: str | None, key: str | None, error: BaseException) -> str:
     """Returns the error message for a model that does not answer, with advice on the likely cause."""
-    place, told = endpoint(base_url), described(error)
+    place, message = endpoint(base_url), described(error)
     return (
-        f"the model {name}{f' at {place}' if place else ''} does not answer; {_first_look(place, told)}"
-        f"check that its endpoint is up, and --model, --base-url and {key or USUAL_KEY}: {told}"
+        f"the model {name}{f' at {place}' if place else ''} does not answer; "
+        f"{_first_look(place, message)}check that its endpoint is up, and --model, --base-url and "
+        f"{key or USUAL_KEY}: {message}"
     )
 
 
-def _first_look(place: str | None, told: str) -> str:
-    if "Error code: 404" not in told:
+def _first_look(place: str | None, message: str) -> str:
+    if "Error code: 404" not in message:
         return ""
     path = (place or "/v1").rstrip("/")
     if path.endswith("/completions"):

@@ -152,8 +152,8 @@ class SearchRequest:
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():
             if value is not None:
-                told = "goes with --app only" if subject.app is None else "does not go with --app"
-                raise InvalidInput(f"{option} {told}; leave one of them out")
+                problem = "goes with --app only" if subject.app is None else "does not go with --app"
+                raise InvalidInput(f"{option} {problem}; leave one of them out")
         for option, value in of_models.items():
             # Otherwise the user would take an answer of the offline reader for one of the endpoint.
             if value is not None and asking.model is None:

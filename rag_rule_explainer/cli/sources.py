@@ -201,8 +201,8 @@ def complaint(error: ValidationError) -> str:
             f"{inside + ': ' if inside else ''}there is no text: it has {shortened(keys, 200)}; call the "
             "text one of text, page_content, content"
         )
-    told = first["msg"].replace(" at line 1 column ", " at column ")
-    return shortened(f"{place + ': ' if place else ''}{told}", 300)
+    message = first["msg"].replace(" at line 1 column ", " at column ")
+    return shortened(f"{place + ': ' if place else ''}{message}", 300)
 
 
 def read_text(file: Path, expected: str = _EXPECTED) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..allowed import checked_function, told
+from ..allowed import brief, checked_function
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
@@ -40,13 +40,13 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     for side in (a, b):
         if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"diff compares explanations, and was given a {type(side).__name__}, {told(side)};"
+                f"diff compares explanations, and was given a {type(side).__name__}, {brief(side)};"
                 " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
             )
     if id_of is not None:
         checked_function("id_of", id_of, "a function from a source to what it is known by")
     not_compared = dict(_not_compared(a, b))
-    compared = {kind: told for kind, told in a.predicates.items() if kind not in not_compared}
+    compared = {kind: condition for kind, condition in a.predicates.items() if kind not in not_compared}
     if not compared:
         reasons = "; ".join(f"{kind.value} rules: {why}" for kind, why in not_compared.items())
         raise InvalidInput(f"nothing can be compared ({reasons or 'neither side mined any rules'})")

@@ -85,8 +85,8 @@ class Comparison(BaseModel):
         return None if perhaps else False
 
     def __repr__(self) -> str:
-        told = shortened(self.questions[0], 60)
-        return f"<Comparison for {told!r}: {len(self.changes)} changes, {self.unchanged} unchanged>"
+        question = shortened(self.questions[0], 60)
+        return f"<Comparison for {question!r}: {len(self.changes)} changes, {self.unchanged} unchanged>"
 
     def __str__(self) -> str:
         return "\n".join(comparison_lines(self))

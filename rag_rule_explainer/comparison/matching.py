@@ -119,8 +119,8 @@ def _key_of(letter: Letter, source: SourceRecord, id_of: IdOf) -> str:
     except InvalidInput:
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"id_of fails on source {source.id!r} of {letter}: {told}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"id_of fails on source {source.id!r} of {letter}: {reason}") from error
     if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users return more
         raise InvalidInput(f"id_of gives {key!r} for source {source.id!r} of {letter}; give a str")
     return key

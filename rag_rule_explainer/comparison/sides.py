@@ -36,10 +36,10 @@ class Side:
     _broken: Sequence[tuple[Mask, Broken]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        told = self.explanation
-        units = self._mask(source.id for source in told.sources if not source.pinned)
+        explanation = self.explanation
+        units = self._mask(source.id for source in explanation.sources if not source.pinned)
         retention = self.kind is RuleKind.RETENTION
-        found = told.retention_rules if retention else told.omission_rules
+        found = explanation.retention_rules if retention else explanation.omission_rules
         rules = {
             self._mask(finding.sources): replace(
                 finding,
@@ -105,9 +105,9 @@ class Side:
         names = self._names_of(antecedent & ~self.units)
         absent = [name for name in names if name not in here]
         pinned = [name for name in names if name in here]
-        for told, why in ((absent, "not among the sources of"), (pinned, "pinned in")):
-            if told:
-                yield f"{joined(told)} {'is' if len(told) == 1 else 'are'} {why} {self.letter}"
+        for listed, why in ((absent, "not among the sources of"), (pinned, "pinned in")):
+            if listed:
+                yield f"{joined(listed)} {'is' if len(listed) == 1 else 'are'} {why} {self.letter}"
 
     def _names_of(self, mask: Mask) -> tuple[str, ...]:
         """Returns the names of a mask's sources, in the order of the comparison."""
@@ -121,12 +121,12 @@ class Side:
         return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
     def _is_settled(self) -> bool:
-        told = self.explanation
-        if told.miner.name not in _LOOK_AT_EVERYTHING:
+        explanation = self.explanation
+        if explanation.miner.name not in _LOOK_AT_EVERYTHING:
             return False
         # Open subsets are listed by kind, so that a kind without one has come to its end.
-        left_open = {entry.kind for entry in told.unresolved}
-        return told.complete or (bool(left_open) and self.kind not in left_open)
+        left_open = {entry.kind for entry in explanation.unresolved}
+        return explanation.complete or (bool(left_open) and self.kind not in left_open)
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
         """Yields the antecedents that were seen to break, with the probe; witnesses stand in for probes
@@ -134,16 +134,16 @@ class Side:
         if self.explanation.min_confidence < 1:
             return  # rules may break on some subsets there
         known = self.names.keys()
-        told: dict[Mask, Broken] = {}
+        broken: dict[Mask, Broken] = {}
         for witness in self.explanation.witnesses:
             if witness.kind is self.kind and known >= set(witness.kept):
-                told[self._antecedent(witness.kept)] = Broken(self._named(witness.kept), witness.answer)
+                broken[self._antecedent(witness.kept)] = Broken(self._named(witness.kept), witness.answer)
         for probe in self.explanation.probes:
             judged = probe.verdicts.get(self.kind)
             if judged is not None and judged.verdict is Verdict.BREAKS:
                 answer = probe.answers[0].text if probe.answers else None
-                told[self._antecedent(probe.kept)] = Broken(self._named(probe.kept), answer)
-        yield from told.items()
+                broken[self._antecedent(probe.kept)] = Broken(self._named(probe.kept), answer)
+        yield from broken.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
         """Returns the largest antecedent that applies to a subset; pinned sources are ignored."""

@@ -117,8 +117,8 @@ def judge_plan(
     always = count_tokens(INSTRUCTIONS) + count_tokens(question)
 
     def prompt(condition: Any) -> int:
-        told = (getattr(condition, name, None) for name in ("truth", "reference"))
-        texts = [getattr(condition, "criterion", SAME), *(text for text in told if text)]
+        texts_given = (getattr(condition, name, None) for name in ("truth", "reference"))
+        texts = [getattr(condition, "criterion", SAME), *(text for text in texts_given if text)]
         # Without a criterion or truth, the answer is compared with a baseline that is not known yet.
         compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
         return always + compared + sum(map(count_tokens, texts))

@@ -37,7 +37,7 @@ from .measures import counted_by_measure, held
 from .models import Examined, check_told_apart
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .replies import LabelledReply, ReplyKind, reply
-from .running import Check, Silence, ToldCount, in_namespace, one_by_one, silence_on_questions
+from .running import Check, ProgressCallback, Silence, in_namespace, one_by_one, silence_on_questions
 from .subsets import Answered, SubsetAsking
 
 MOST_BENCHMARKED = 10
@@ -115,7 +115,7 @@ def measure_models(
     plan: BenchmarkPlan,
     settings: Settings,
     judge: Judge | None = None,
-    told: ToldCount | None = None,
+    progress: ProgressCallback | None = None,
 ) -> BenchmarkOutcome:
     """Returns the results of every model.
 
@@ -130,7 +130,7 @@ def measure_models(
     outcome = BenchmarkOutcome()
     asked = [_Asked(plan, _asking(model, plan, settings, judge), outcome) for model in models]
     jobs = [(each, example) for each in asked for example in examples]
-    if one_by_one(jobs, lambda job, check: job[0].ask(job[1], check), outcome, told):
+    if one_by_one(jobs, lambda job, check: job[0].ask(job[1], check), outcome, progress):
         for each in asked:
             outcome.rows += benchmark_rows(each.model, each.counts)
     return outcome

@@ -69,12 +69,12 @@ def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Be
     differs."""
     numbers = sorted({necessary for necessary, _ in counts})
     wanted = [(ALL, numbers), *((str(each), [each]) for each in numbers if len(numbers) > 1)]
-    for told, among in wanted:
+    for label, among in wanted:
         own = [counted for necessary, counted in counts if necessary in among]
         for name, group in NAMES.items():
             found = rate_of(counted[name] for counted in own)
             cells = found.count, found.of, found.questions, found.value, found.low, found.high
-            yield BenchmarkRow(model.name, model.temperature, told, group, name, *cells)
+            yield BenchmarkRow(model.name, model.temperature, label, group, name, *cells)
 
 
 def reply_record(model: Examined, example: Example, reply: LabelledReply) -> dict[str, Any]:

@@ -157,8 +157,8 @@ def _draw_bars(
 def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> Iterator[Path]:
     """Draws precision and recall over the number of samples, by model: one figure for micro, one for
     macro."""
-    told = "micro (the rules of all questions together)", "macro (mean over the questions)"
-    for file, title in zip(ROBUSTNESS_FIGURES if rows else (), told, strict=bool(rows)):
+    titles = "micro (the rules of all questions together)", "macro (mean over the questions)"
+    for file, title in zip(ROBUSTNESS_FIGURES if rows else (), titles, strict=bool(rows)):
         figure, panels = new_figure(f"Rules against labels, {title}", subject, panels=2, rows=2)
         wanted = [(kind, measure) for kind in RuleKind for measure in ("precision", "recall")]
         for axes, (kind, measure) in zip(panels, wanted, strict=True):
@@ -175,13 +175,12 @@ def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> I
 
 
 def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
-    """Returns a note on the number of questions for which the measure is undefined; empty if there is
-    none."""
+    """Returns a note on the questions for which the measure is undefined; empty if there are none."""
     counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
     if not counts[-1]:
         return ""
-    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-    return f"undefined for {told} of {max(row.questions for row in rows)} questions"
+    counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    return f"undefined for {counted} of {max(row.questions for row in rows)} questions"
 
 
 def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
@@ -227,14 +226,14 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
         for group in groups
         for name in (group, *dict.fromkeys(row.measure for row in rows if row.group == group))
     ]
-    for number, (model, told, colour, _, marker) in enumerate(looks_of(models)):
+    for number, (model, label, colour, _, marker) in enumerate(looks_of(models)):
         own = [row for row in rows if (row.model, row.temperature) == model]
         # A small shift keeps equal points visible.
         shift = 0.5 * (number - (len(models) - 1) / 2) / len(models)
         at = [names.index(row.measure) + shift for row in own]
         rates, low, high = ([getattr(row, end) for row in own] for end in ("rate", "low", "high"))
         panel.hlines(at, low, high, color=colour, linewidth=1.6)
-        panel.plot(rates, at, marker, color=colour, markersize=5, label=told)
+        panel.plot(rates, at, marker, color=colour, markersize=5, label=label)
     dress(panel, "rate, with its 95 % interval over questions", "")
     panel.set_yticks(range(len(names)), names)
     for label in panel.get_yticklabels():

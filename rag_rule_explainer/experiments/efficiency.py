@@ -17,7 +17,7 @@ from ..verdicts import Verdict
 from .examples import Example
 from .judging import judged_answers
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
-from .running import Check, ToldCount, one_by_one, silence_on_questions
+from .running import Check, ProgressCallback, one_by_one, silence_on_questions
 from .subsets import Answered, SubsetAsking
 from .walking import WalkedMiner, walk
 
@@ -46,8 +46,8 @@ class EfficiencyPlan:
         if not self.sizes or not self.miners:
             raise InvalidInput("there is nothing to compare; give at least one size and one miner")
         if not all(1 <= size <= MOST_SIZES for size in self.sizes):
-            told = ", ".join(map(str, self.sizes))
-            raise InvalidInput(f"the sizes are {told}; give numbers from 1 to {MOST_SIZES}")
+            sizes = ", ".join(map(str, self.sizes))
+            raise InvalidInput(f"the sizes are {sizes}; give numbers from 1 to {MOST_SIZES}")
 
     @property
     def rules(self) -> Rules:
@@ -116,7 +116,10 @@ class EfficiencyOutcome(ExperimentOutcome):
 
 
 def measure_efficiency(
-    examples: Sequence[Example], asking: SubsetAsking, plan: EfficiencyPlan, told: ToldCount | None = None
+    examples: Sequence[Example],
+    asking: SubsetAsking,
+    plan: EfficiencyPlan,
+    progress: ProgressCallback | None = None,
 ) -> EfficiencyOutcome:
     """Returns the results of every question.
 
@@ -138,7 +141,7 @@ def measure_efficiency(
             outcome.judged += judged_answers(asking.judge, asking.model, example, said)
         silence.note(answered.incomplete, is_answered=answered.is_answered)
 
-    one_by_one(examples, ask, outcome, told)
+    one_by_one(examples, ask, outcome, progress)
     return outcome
 
 

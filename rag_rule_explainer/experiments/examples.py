@@ -129,9 +129,9 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
             heapq.heappushpop(held, entry)
     eligible = seen - sum(objections.values())
     if eligible < count:
-        told = "".join(f"; {number:,}: {why}" for why, number in sorted(objections.items()))
+        reasons = "".join(f"; {number:,}: {why}" for why, number in sorted(objections.items()))
         raise InvalidInput(
-            f"{count:,} examples were asked for, and {eligible:,} of {seen:,} can be drawn{told}; "
+            f"{count:,} examples were asked for, and {eligible:,} of {seen:,} can be drawn{reasons}; "
             f"{'ask for fewer' if eligible else 'give another file, or ask for other ones'}"
         )
     ordered = sorted(held, key=lambda entry: (-entry[0], entry[1]))

@@ -60,8 +60,8 @@ def new_figure(
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
     axes = [figure.add_subplot(rows, panels, place) for place in range(1, panels * rows + 1)]
     # A model's name is untrusted text and must not be parsed as a formula.
-    told = shortened(printable(subject), 100)
-    axes[0].set_title(told, loc="left", fontsize=9, color=GREY, parse_math=False)
+    line = shortened(printable(subject), 100)
+    axes[0].set_title(line, loc="left", fontsize=9, color=GREY, parse_math=False)
     return figure, axes
 
 
@@ -130,8 +130,8 @@ def looks_of(
     for place, ((model, temperature), colour, marker) in enumerate(looks):
         # A model's name is untrusted text and must not be parsed as a formula.
         name = shortened(printable(model), 40).replace("$", r"\$")
-        told = name if temperature is None else f"{name}, temperature {temperature:g}"
-        yield (model, temperature), told, colour, _STYLES[place % len(_STYLES)], marker
+        label = name if temperature is None else f"{name}, temperature {temperature:g}"
+        yield (model, temperature), label, colour, _STYLES[place % len(_STYLES)], marker
 
 
 def legend_below(figure: FigureCanvas, panel: Panel, columns: int, **looks: object) -> None:

@@ -103,17 +103,17 @@ def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
     first = dict[str, JudgedAnswer]()
     for each in judged:
         first.setdefault(each.id, each)
-        models.setdefault(each.id, []).append(_told(each))
+        models.setdefault(each.id, []).append(_label(each))
     judges = sorted({each.judge for each in first.values()})
     if not judges:
         raise InvalidInput(
             "there is nothing to draw from: near-exact match settled every answer; judge more questions"
         )
     if len(judges) > 1:
-        told = "; ".join(shortened(judge, 100) for judge in judges)
+        names = "; ".join(shortened(judge, 100) for judge in judges)
         raise InvalidInput(
-            f"these are judgements of {len(judges)} judges ({told}); give those of one, or draw for each "
-            "apart"
+            f"these are judgements of {len(judges)} judges ({names}); give those of one, or draw for "
+            "each apart"
         )
     order = sorted(first, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())
     chosen = [
@@ -123,7 +123,7 @@ def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
     return Draw(tuple(chosen), len(first))
 
 
-def _told(judged: JudgedAnswer) -> str:
+def _label(judged: JudgedAnswer) -> str:
     if judged.temperature is None:
         return judged.model
     return f"{judged.model} at temperature {judged.temperature:g}"
@@ -262,6 +262,6 @@ def _read(file: Path, shape: type[_Shape], expected: str) -> list[_Shape]:
                     read.append(shape.model_validate(json.loads(line)))
                 except (ValueError, RecursionError) as error:
                     is_json = isinstance(error, ValidationError)
-                    told = first_complaint(error) if is_json else "it is no JSON"
-                    raise InvalidInput(f"{file}, line {number}: {told}; {expected}") from error
+                    complaint = first_complaint(error) if is_json else "it is no JSON"
+                    raise InvalidInput(f"{file}, line {number}: {complaint}; {expected}") from error
     return read

@@ -133,8 +133,8 @@ class Endpoint:
             "max_tokens": self.max_tokens,
             "reasoning_effort": self.reasoning_effort,
         }
-        told = [f"{name} {value}" for name, value in settings.items() if value is not None]
-        return ", ".join([f"experiments: {self.name}", *self._place(), *told, f"prompt {_PROMPT}"])
+        parts = [f"{name} {value}" for name, value in settings.items() if value is not None]
+        return ", ".join([f"experiments: {self.name}", *self._place(), *parts, f"prompt {_PROMPT}"])
 
     def _place(self) -> list[str]:
         if self.base_url is None:

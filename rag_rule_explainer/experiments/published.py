@@ -165,8 +165,8 @@ def _past(text: str, at: int, *, comma: bool) -> int:
 
 def _no_json(path: Path, place: int, error: Exception) -> InvalidInput:
     why = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-    told = shortened(why, _SHOWN)
-    return InvalidInput(f"{path}, record {place} is no JSON: {told}; {EXPECTED_FIGURES}")
+    reason = shortened(why, _SHOWN)
+    return InvalidInput(f"{path}, record {place} is no JSON: {reason}; {EXPECTED_FIGURES}")
 
 
 def _read(record: object, where: str) -> Example:

@@ -19,7 +19,7 @@ from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer, Verdict
 from .examples import Example
 from .models import Examined
-from .running import Silence, ToldCount, several_at_once
+from .running import ProgressCallback, Silence, several_at_once
 from .subsets import SubsetAsking, judgement_in, verified
 
 
@@ -95,7 +95,10 @@ class QualityRow:
 
 
 def measure_quality(
-    examples: Sequence[Example], model: Examined, settings: Settings, told: ToldCount | None = None
+    examples: Sequence[Example],
+    model: Examined,
+    settings: Settings,
+    progress: ProgressCallback | None = None,
 ) -> list[GivenReply] | None:
     """Returns every answer, question by question; None after Ctrl-C.
 
@@ -111,8 +114,8 @@ def measure_quality(
         place, (example, shown) = job
         found = given[place] = await _given(asking, example, shown)
         silence.note(found.failure, is_answered=found.answer is not None)
-        if told is not None:
-            told(len(given), len(jobs))
+        if progress is not None:
+            progress(len(given), len(jobs))
 
     async def ask_all() -> None:
         await several_at_once(enumerate(jobs), ask, 2 * asking.limiter.size, lambda: stopped)

@@ -32,7 +32,7 @@ from .models import Examined
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .payload import Attack
 from .rounds import rounds_of
-from .running import Check, ToldCount, one_by_one
+from .running import Check, ProgressCallback, one_by_one
 from .subsets import by_mask, judgement_in
 
 Group: TypeAlias = tuple[Source, ...]
@@ -95,7 +95,10 @@ class Unfinished(Exception):
 
 
 def measure_redteam(
-    attacks: Sequence[Attack], model: Examined, settings: Settings, told: ToldCount | None = None
+    attacks: Sequence[Attack],
+    model: Examined,
+    settings: Settings,
+    progress: ProgressCallback | None = None,
 ) -> RedteamOutcome:
     """Returns the results of every run.
 
@@ -111,7 +114,7 @@ def measure_redteam(
             # Ctrl-C may have cut the run short without an error.
             check()
 
-    one_by_one(attacks, run, outcome, told)
+    one_by_one(attacks, run, outcome, progress)
     return outcome
 
 
@@ -186,16 +189,16 @@ class _Run:
         return self._explained_row(explanation, rounds=self.rounds)
 
     def _sampled(self) -> RedteamRow:
-        explainer, told = self._explainer("sampled"), dict[frozenset[str], int]()
+        explainer, probes = self._explainer("sampled"), dict[frozenset[str], int]()
         explanation = None
         for news in explainer.stream(self.attack.question, self.attack.sources):
             if isinstance(news, Explanation):
                 explanation = self._ended(news)
             elif not news.withdrawn:
-                told.setdefault(frozenset(news.finding.sources), news.probes)
+                probes.setdefault(frozenset(news.finding.sources), news.probes)
         if explanation is None:
             raise Unfinished("the search came to no end")
-        return self._explained_row(explanation, told.get(frozenset(self.attack.payload)))
+        return self._explained_row(explanation, probes.get(frozenset(self.attack.payload)))
 
     def _explainer(self, miner: MinerName, replay: Replay | None = None) -> Explainer:
         return Explainer(

@@ -27,7 +27,7 @@ from .judging import judged_answers
 from .models import Examined, check_told_apart
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .robustness_rows import RobustnessQuestion, RobustnessRow, row_of
-from .running import ToldCount, in_namespace
+from .running import ProgressCallback, in_namespace
 from .sampling import Replies, SampledQuestion, Sampling, SubsetKey
 from .scoring import Score, expected, mined, score
 from .unexpected import SampledRules, Table, deviations
@@ -91,7 +91,7 @@ def measure_robustness(
     plan: RobustnessPlan,
     settings: Settings,
     judge: Judge | None = None,
-    told: ToldCount | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RobustnessOutcome:
     """Returns the results of every model.
 
@@ -105,7 +105,7 @@ def measure_robustness(
     necessary; BaselineFailed if a model or the judge only fails; StoreFailed.
     """
     check_robustness(examples, models, plan)
-    run = _Run(examples, models, plan, settings, judge, told)
+    run = _Run(examples, models, plan, settings, judge, progress)
     try:
         run_blocking(run.measured, run.interrupt)
     except KeyboardInterrupt:
@@ -129,7 +129,7 @@ class _Run:
     plan: RobustnessPlan
     settings: Settings
     judge: Judge | None
-    told: ToldCount | None
+    progress: ProgressCallback | None
     outcome: RobustnessOutcome = field(default_factory=RobustnessOutcome)
     _sampling: Sampling | None = None
     _trial: JudgeTrial | None = None
@@ -160,8 +160,8 @@ class _Run:
     def _advance(self) -> None:
         outcome = self.outcome
         outcome.done += 1
-        if self.told is not None:
-            self.told(outcome.done, outcome.of)
+        if self.progress is not None:
+            self.progress(outcome.done, outcome.of)
 
     async def _replies(
         self, model: Examined, asked: Sequence[SampledQuestion], limiter: Limiter

@@ -16,7 +16,7 @@ from ..settings import Settings
 from .models import Examined
 from .outcome import ExperimentOutcome
 
-ToldCount: TypeAlias = Callable[[int, int], object]
+ProgressCallback: TypeAlias = Callable[[int, int], object]
 """A function that receives progress: the number of jobs done, and the number of all jobs."""
 Check: TypeAlias = Callable[[], None]
 """A function that raises KeyboardInterrupt if Ctrl-C was pressed."""
@@ -28,7 +28,7 @@ def one_by_one(
     jobs: Collection[Job],
     do: Callable[[Job, Check], object],
     outcome: ExperimentOutcome,
-    told: ToldCount | None,
+    progress: ProgressCallback | None,
 ) -> bool:
     """Runs the jobs one by one and counts them; returns False if Ctrl-C ended it before the last.
 
@@ -40,8 +40,8 @@ def one_by_one(
                 do(job, check)
                 check()
                 outcome.done += 1
-                if told is not None:
-                    told(outcome.done, len(jobs))
+                if progress is not None:
+                    progress(outcome.done, len(jobs))
         except KeyboardInterrupt:
             outcome.interrupted = True
     return not outcome.interrupted
@@ -92,8 +92,10 @@ class Silence:
         failures in a row."""
         self.count = 0 if is_answered else self.count + 1
         if self.most is not None and self.count >= self.most:
-            told = self.complaint.format(model=self.model.name, count=self.count)
-            raise BaselineFailed(f"{told}; check that its endpoint is up, its name and its key: {why}")
+            complaint = self.complaint.format(model=self.model.name, count=self.count)
+            raise BaselineFailed(
+                f"{complaint}; check that its endpoint is up, its name and its key: {why}"
+            )
 
 
 def silence_on_questions(model: Examined) -> Silence:

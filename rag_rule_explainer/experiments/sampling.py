@@ -58,7 +58,7 @@ class Sampling:
     """This class draws the samples of one model, once, on one event loop.
 
     ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace.
-    ``budget``: afterwards, the spending. ``told``: called after each answer.
+    ``budget``: afterwards, the spending. ``answered``: called after each answer.
     """
 
     model: Examined
@@ -66,7 +66,7 @@ class Sampling:
     samples: int
     settings: Settings
     limiter: Limiter
-    told: Callable[[], object]
+    answered: Callable[[], object]
     budget: Budget = field(init=False)
     stop_reason: str = ""
     _replies: dict[SubsetKey, list[Reply]] = field(init=False)
@@ -142,4 +142,4 @@ class Sampling:
             self.stop(str(error))
             raise
         self._replies[key].append(reply)
-        self.told()
+        self.answered()

@@ -54,15 +54,15 @@ def perfect_model() -> Examined:
 
 # It is async because it never blocks, so that it needs no thread.
 async def _perfect(_: str, sources: Sequence[Source]) -> str:
-    told = dict(part for source in sources if (part := _told(source.text)) is not None)
-    of = next(iter(told), (0, 0))[1]
-    if not told or len(told) < of:
+    parts = dict(part for source in sources if (part := _part_in(source.text)) is not None)
+    of = next(iter(parts), (0, 0))[1]
+    if not parts or len(parts) < of:
         return NO_ANSWER
-    return _said(" ".join(told[part, of] for part in range(1, of + 1)))
+    return _said(" ".join(parts[part, of] for part in range(1, of + 1)))
 
 
 @lru_cache(maxsize=1024)
-def _told(text: str) -> tuple[tuple[int, int], str] | None:
+def _part_in(text: str) -> tuple[tuple[int, int], str] | None:
     """Returns the number of the part, the number of all parts, and the part."""
     found = _PART.fullmatch(text)
     return None if found is None else ((int(found[1]), int(found[2])), found[4])

@@ -91,11 +91,11 @@ def _decided_by(
             yield {
                 "kept": list(table.asked.sources.ids_of(mask)),
                 "at_samples": at,
-                "answers": [_told(each) for each in table.samples[mask]],
+                "answers": [_record(each) for each in table.samples[mask]],
             }
 
 
-def _told(sampled: SampledRules) -> dict[str, Any]:
+def _record(sampled: SampledRules) -> dict[str, Any]:
     answer, judgement = sampled
     return {
         "answer": None if answer is None else answer.text,

@@ -56,7 +56,7 @@ def _wrong_at_first_sight(
     }
     if len({frozenset(rule.sources) for rule in rules}) != len(rules):
         return "a rule stands there twice"
-    return next((told for told, is_so in wrong.items() if any(map(is_so, rules))), "")
+    return next((complaint for complaint, is_so in wrong.items() if any(map(is_so, rules))), "")
 
 
 def _also_named(explanation: "Explanation") -> Iterator[Collection[str]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
-from ..allowed import named_function, takes, told
+from ..allowed import brief, named_function, takes
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, run
@@ -19,8 +19,7 @@ NOT_SO = "it is not so that"
 """The first words of a clause that negates a sentence as a whole."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""The pattern of errors of a function that mistakes a Case for a text. Before Python 3.11, the message of
-``re`` does not name the wrong type."""
+"""The pattern of errors of a function that takes a Case for a text; the last part is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 
 
@@ -35,8 +34,7 @@ def either(first: Predicate, second: PredicateLike) -> "AnyOf":
 
 
 def no_truth(predicate: Predicate) -> bool:
-    """Raises InvalidInput: Python would evaluate ``first and second`` to ``second``, and ``first or
-    second`` to ``first``."""
+    """Raises InvalidInput, because ``and`` and ``or`` would silently drop one of two predicates."""
     raise InvalidInput(
         f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
         "and ~, not with and, or and not"
@@ -49,8 +47,7 @@ def negated(predicate: Predicate) -> Predicate:
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate`` for a predicate that is no negation; the exact type allows further
-    combination."""
+    """Returns ``~predicate`` for a predicate that is no negation itself."""
     return Not(predicate)
 
 
@@ -214,7 +211,7 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     str, or an empty name.
     """
     if not callable(function):
-        raise InvalidInput(f"condition was given {told(function)}; give a function of a Case")
+        raise InvalidInput(f"condition was given {brief(function)}; give a function of a Case")
     _check_arguments(function)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
@@ -238,7 +235,7 @@ def as_predicate(given: PredicateLike) -> Predicate:
         return _hashable(given)
     if not callable(given):
         raise InvalidInput(
-            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a "
+            f"the predicate is {brief(given)}; pass a predicate such as contains('...') or a "
             "function of a Case that returns True or False"
         )
     _check_arguments(given)
@@ -285,8 +282,7 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the part's clause; in brackets if it would otherwise be read wrongly in the joint
-    clause."""
+    """Returns the part's clause, in brackets if the joint clause were ambiguous without them."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

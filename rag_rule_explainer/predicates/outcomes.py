@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator
 
-from ..allowed import told
+from ..allowed import brief
 from ..errors import InvalidInput
 from ..verdicts import Judgement, Verdict
 from .protocol import Judged, Predicate
@@ -76,4 +76,4 @@ def _said(outcome: object) -> str:
         return "None: it has no return, or its search found nothing, as in bool(re.search(...))"
     if isinstance(outcome, re.Match):
         return "a Match, not a bool: write bool(re.search(...))"
-    return f"{told(outcome)}, of type {type(outcome).__name__}"
+    return f"{brief(outcome)}, of type {type(outcome).__name__}"

@@ -18,9 +18,9 @@ def remembered_name(predicate: Predicate) -> str | None:
         if any(jury.name is None for jury in juries_in(predicate)):
             return None
         names = [remembered_name(part) for part in predicate.parts]
-        told = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
+        terms = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
         joint = "all" if isinstance(predicate, AllOf) else "any"
-        return f"{joint} of {told!r}" if any(names) else None
+        return f"{joint} of {terms!r}" if any(names) else None
     name: object = getattr(predicate, "remembered_as", None)
     return name if isinstance(name, str) and name else None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..allowed import checked_flag, told
+from ..allowed import brief, checked_flag
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, no_truth, opposite
@@ -133,7 +133,7 @@ class OneOf:
 def text_given(given: str) -> str:
     """Returns the text. Raises InvalidInput for an object that is no str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        raise InvalidInput(f"a predicate on the answer's text was given {told(given)}; give a str")
+        raise InvalidInput(f"a predicate on the answer's text was given {brief(given)}; give a str")
     return given
 
 
@@ -141,7 +141,7 @@ def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
     """Returns the texts as a tuple. Raises InvalidInput for a single str, or a list with other objects
     than str."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput(f"{where} was given {told(given)}; give a list of texts")
+        raise InvalidInput(f"{where} was given {brief(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])
 
 

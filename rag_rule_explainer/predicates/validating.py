@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, get_origin
 
-from ..allowed import told
+from ..allowed import brief
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
@@ -81,7 +81,7 @@ def _adapter_of(kind: Any) -> Any:
     if type(kind) in _VALUES:
         what = "a JSON schema" if type(kind) in _VALUES[:1] else "a value"
         raise InvalidInput(
-            f"is_valid was given {told(kind)}, {what}; give a pydantic model, a dataclass, or "
+            f"is_valid was given {brief(kind)}, {what}; give a pydantic model, a dataclass, or "
             "another type such as list[int]"
         )
     try:

@@ -89,20 +89,20 @@ def _telling(found: re.Match[str]) -> str:
     it must stay separate."""
     text, start = found.string, found.start()
     base = text[start - 1 : start]  # the last character that is no combining mark
-    told: list[str] = []
+    kept: list[str] = []
     for place, character in enumerate(found[0], start=start):
         category = unicodedata.category(character)
         if category[0] == "M":
             # Vowel signs of Indic and other scripts are letters and stay; accents on ASCII letters are
             # removed.
-            told.append("" if base.isascii() else character)
+            kept.append("" if base.isascii() else character)
             continue
         if category[0] in "LN" or (category[0] == "S" and character not in "`^~") or character in "%^":
-            told.append(character)
+            kept.append(character)
         else:
-            told.append(_mark(text, place, base))
+            kept.append(_mark(text, place, base))
         base = character
-    return "".join(told)
+    return "".join(kept)
 
 
 def _mark(text: str, place: int, previous: str) -> str:

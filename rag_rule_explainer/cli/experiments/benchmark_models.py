@@ -115,9 +115,9 @@ def _table(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
         if own:
             yield f"  {group}"
         for row in own:
-            told = f"{row.rate:6.1%}  [{row.low:6.1%}, {row.high:6.1%}]"
+            interval = f"{row.rate:6.1%}  [{row.low:6.1%}, {row.high:6.1%}]"
             among, means = MEANINGS[row.measure]
-            yield f"    {row.measure:22}{told}  {row.count:,} of {row.of:,} {among} {means}"
+            yield f"    {row.measure:22}{interval}  {row.count:,} of {row.of:,} {among} {means}"
 
 
 def _help() -> str:

@@ -210,5 +210,5 @@ def _table(rows: Sequence[EfficiencyRow], size: int) -> Iterator[str]:
             names = ("calls", "repeated", "rules", "minimal_rules")
             means = [f"{fmean(getattr(row, name) for row in own):,.1f}" for name in names]
             explored = f"{fmean(row.explored for row in own):.1%}"
-            told = [explored, *means, f"{fmean(seconds):.3f}" if seconds else "-"]
-            yield cells(miner.value, 20, told, 10)
+            columns = [explored, *means, f"{fmean(seconds):.3f}" if seconds else "-"]
+            yield cells(miner.value, 20, columns, 10)

@@ -76,8 +76,8 @@ class ExperimentEnding:
             files += f" and {len(drawn)} figures"
         elif drawn:
             files += f", {drawn[0]}"
-        told = f"written to {self.out}: {files}"
-        print_lines([*lines, *_failures(outcome, failed), told])
+        written = f"written to {self.out}: {files}"
+        print_lines([*lines, *_failures(outcome, failed), written])
         return typer.Exit(3 if outcome.failures else 0)
 
 
@@ -91,8 +91,8 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
 
 def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
     """Returns a line with the calls and requests that ``what`` took."""
-    told = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
-    return told + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
+    line = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
+    return line + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
 
 
 def parsed_range(written: str, complaint: str) -> tuple[int, int]:
@@ -104,9 +104,9 @@ def parsed_range(written: str, complaint: str) -> tuple[int, int]:
         raise InvalidInput(complaint) from error
 
 
-def cells(name: str, width: int, told: Iterable[str], each: int) -> str:
+def cells(name: str, width: int, columns: Iterable[str], each: int) -> str:
     """Returns a line of a table: a name of ``width`` characters, and cells of ``each`` characters."""
-    return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in told)
+    return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in columns)
 
 
 def _failures(outcome: ExperimentOutcome, head: str) -> Iterator[str]:

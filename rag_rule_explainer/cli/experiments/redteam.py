@@ -93,11 +93,11 @@ def _table(rows: Sequence[RedteamRow]) -> Iterator[str]:
         own = [row for row in rows if row.approach == approach]
         if not own:
             continue
-        told = [row.first_told for row in own if row.first_told is not None]
+        counts = [row.first_told for row in own if row.first_told is not None]
         told_cells = (
             f"{fmean(row.calls for row in own):.1f}",
             f"{max(row.calls for row in own)}",
             f"{sum(row.found for row in own)} of {len(own)}",
-            *((f"{fmean(told):.1f}", f"{max(told)}") if told else ("-", "-")),
+            *((f"{fmean(counts):.1f}", f"{max(counts)}") if counts else ("-", "-")),
         )
         yield cells(approach, 14, told_cells, 18)

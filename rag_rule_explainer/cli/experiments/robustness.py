@@ -103,6 +103,6 @@ def _line(row: RobustnessRow) -> str:
     name = shortened(printable(row.model), 14)
     name = name if row.temperature is None else f"{name} at {row.temperature:g}"
     rates = (row.micro_precision, row.micro_recall, row.macro_precision, row.macro_recall)
-    told = [f"{row.samples:,}", f"{row.expected:,}", f"{row.found:,}"]
-    told += ["undefined" if rate is None else f"{rate:.3f}" for rate in rates]
-    return cells(f"{name:22}{row.kind.value:10}", 32, told, 11)
+    columns = [f"{row.samples:,}", f"{row.expected:,}", f"{row.found:,}"]
+    columns += ["undefined" if rate is None else f"{rate:.3f}" for rate in rates]
+    return cells(f"{name:22}{row.kind.value:10}", 32, columns, 11)

@@ -61,15 +61,15 @@ class JudgedBy:
         return stored_name(self.jury, self.criterion, self.reference)
 
     def __str__(self) -> str:
-        return f"the answer {self._told}"
+        return f"the answer {self._clause}"
 
     @property
     def negation(self) -> str:
         """Returns the clause of the negated predicate."""
-        return f"{NOT_SO} the answer {self._told}"
+        return f"{NOT_SO} the answer {self._clause}"
 
     @property
-    def _told(self) -> str:
+    def _clause(self) -> str:
         size = (
             ""
             if self.reference is None

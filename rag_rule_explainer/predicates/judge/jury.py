@@ -46,8 +46,8 @@ class Jury:
     def priced_as(self) -> str:
         """Returns the model's name in a price table, for replies without a model name; empty if
         unknown."""
-        told: object = getattr(self.judge, "model_name", None)
-        return told if isinstance(told, str) else self.name or ""
+        name: object = getattr(self.judge, "model_name", None)
+        return name if isinstance(name, str) else self.name or ""
 
     def __str__(self) -> str:
         times = f", majority of {self.samples}" if self.samples > 1 else ""
@@ -181,8 +181,10 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
             f"judgements are remembered by judge, but {type(found).__name__} cannot be hashed; make it a "
             "frozen dataclass, or give one of its methods"
         ) from error
-    told: object = getattr(found, "judge_name", None)
-    return Jury(cast("Judge", found), name or (told if isinstance(told, str) else None), samples, batch)
+    own_name: object = getattr(found, "judge_name", None)
+    return Jury(
+        cast("Judge", found), name or (own_name if isinstance(own_name, str) else None), samples, batch
+    )
 
 
 def _adapted(judge: Any) -> Any:

@@ -18,9 +18,9 @@ def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
     if abs(holds - breaks) <= (left := samples - len(opinions)) and left:
         return None
     verdict = Verdict.UNKNOWN if holds == breaks else Verdict.of(holds > breaks)
-    told = f"{holds} of {len(opinions)} judges for it, {breaks} against"
+    counted = f"{holds} of {len(opinions)} judges for it, {breaks} against"
     reason = next((each.reason for each in opinions if each.verdict is verdict and each.reason), "")
-    return Judgement(verdict, f"{told}; {reason}" if reason else told)
+    return Judgement(verdict, f"{counted}; {reason}" if reason else counted)
 
 
 def soonest(opinions: Sequence[Judgement], samples: int) -> int:

@@ -82,6 +82,8 @@ class JudgeFailed(Exception):
     """This error gives the reason why a candidate has no opinion. Its probe is UNKNOWN and is not
     cached."""
 
-    def __init__(self, *told: object) -> None:
+    def __init__(self, *arguments: object) -> None:
         # The reason may quote a provider's message, which may contain a key.
-        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in told))
+        super().__init__(
+            *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
+        )

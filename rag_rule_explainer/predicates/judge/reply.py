@@ -89,9 +89,9 @@ def _judgement(entry: Mapping[str, Any], identity: str) -> Judgement | None:
     verdict: object = entry.get("verdict")
     if isinstance(verdict, bool):
         verdict = "yes" if verdict else "no"
-    told = {"id": entry.get("id", identity), "reason": entry.get("reason", ""), "verdict": verdict}
+    fields = {"id": entry.get("id", identity), "reason": entry.get("reason", ""), "verdict": verdict}
     try:
-        opinion = Opinion.model_validate(told)
+        opinion = Opinion.model_validate(fields)
     except ValidationError:
         return None
     if opinion.id != identity:

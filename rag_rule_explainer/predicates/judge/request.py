@@ -113,11 +113,11 @@ def request_for(
     texts = [shown(answer) for answer in answers]
     truth, unseen = ("", 0) if matter.truth is None else shown(matter.truth)
     about = [
-        (name, cleaned(told) if name != "truth" else truth)
+        (name, cleaned(text) if name != "truth" else truth)
         for name in ("criterion", "question", "truth", "reference")
-        if (told := getattr(matter, name)) is not None
+        if (text := getattr(matter, name)) is not None
     ]
-    everything = "\n".join([*(text for text, _ in texts), *(told for _, told in about)])
+    everything = "\n".join([*(text for text, _ in texts), *(text for _, text in about)])
     candidates: list[Candidate] = []
     used: set[str] = set()
     for text, left_out in texts:
@@ -126,7 +126,7 @@ def request_for(
             identity = new_id()
         used.add(identity)
         candidates.append(Candidate(identity, text, left_out))
-    lines = [f"{_json(name)}: {_json(told)}," for name, told in about]
+    lines = [f"{_json(name)}: {_json(text)}," for name, text in about]
     lines += [f'"truth_left_out": {unseen},'] if unseen else []
     items = ",\n".join(_item(candidate) for candidate in candidates)
     content = "\n".join(["{", *lines, '"candidates": [', items, "]}"])
