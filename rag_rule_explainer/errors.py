@@ -1,25 +1,25 @@
 """This module defines every error that the package raises on purpose.
 
     RagRuleError
-    ├── InvalidInput (ValueError)       something given to the package cannot be used as it is
-    │   └── TooManySources              an exact search over so many sources could never finish
+    ├── InvalidInput (ValueError)       a value given to the package cannot be used
+    │   └── TooManySources              an exact search over so many sources cannot finish
     ├── MissingExtra (ImportError)      an optional dependency is not installed
-    ├── BaselineFailed                  the application failed on the very question to be explained
-    ├── ConditionFalse                  the condition is not true of the answer to be explained
+    ├── BaselineFailed                  the application failed on all sources, before any replay
+    ├── ConditionFalse                  the answer to be explained does not meet the condition
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
     ├── StoreFailed                     the store of paid answers cannot be used
-    │   └── ApplicationChanged          its answers were given by an application that asked otherwise
-    └── UntrueReplay                    a replay showed the model something else than it was to show
-        ├── ReplayMissedGate            it was answered without the sources it was given
-        ├── SourceLeak                  a source that was left out reached the model all the same
-        ├── StateShared                 the application keeps state that carries over from run to run
-        ├── SourcesReordered            the application shows sources in an order of its own
-        ├── UnseenSourcesNeeded         sources that no model saw steer what it is shown, or the answer
-        └── UnknownQuery                it asked a query that the baseline never asked
+    │   └── ApplicationChanged          its answers come from an application that sent other requests
+    └── UntrueReplay                    a replay did not show the model the intended sources
+        ├── ReplayMissedGate            the replay never requested its sources
+        ├── SourceLeak                  an omitted source reached the model
+        ├── StateShared                 the application passes state from run to run
+        ├── SourcesReordered            the application reorders the sources
+        ├── UnseenSourcesNeeded         sources that the model was not shown influence the answer
+        └── UnknownQuery                a replay ran a query that the baseline did not
 
-Each message gives the value that is wrong and a way out. What an application raises inside a replay
-is not here: it becomes an UNKNOWN verdict with its reason. No message shows a key that looks like one.
+Each message names the wrong value and a way out. An error that an application raises inside a replay is
+not listed here: it becomes an UNKNOWN verdict with a reason. Texts that look like keys are masked.
 """
 
 from .printable import shortened, without_secrets
@@ -41,7 +41,7 @@ class InvalidInput(RagRuleError, ValueError):
 
 
 class TooManySources(InvalidInput):
-    """This error says that an exact search over so many sources could never finish."""
+    """This error says that an exact search over so many sources cannot finish."""
 
 
 class MissingExtra(RagRuleError, ImportError):

@@ -19,9 +19,6 @@ def as_json(value: Any) -> JsonValue:
 
     Containers below 32 levels, and containers after the first 10,000, are replaced by their type's name.
     Of each container, the first 10,000 items are kept.
-
-    What is nested deeper than 32 levels, or comes after 10,000 containers, is named by its type as well;
-    of one container, 10,000 items are said.
     """
     return _said(value, _DEEPEST, iter(range(_MOST_ITEMS)))
 

@@ -46,7 +46,7 @@ MOST_BENCHMARKED = 10
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
-    """A ``BenchmarkPlan`` says what is measured.
+    """A ``BenchmarkPlan`` holds the options of the benchmark.
 
     ``sources``: the number of sources of each question. ``subsets``: the number of subsets per question,
     about half of them with all necessary sources; None for all subsets. ``asks_nothing``: True to call

@@ -27,7 +27,7 @@ MOST_SIZES = 12
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyPlan:
-    """An ``EfficiencyPlan`` says what is compared.
+    """An ``EfficiencyPlan`` holds the options of the experiment.
 
     ``setting``: its name in the rows. ``sizes``: the numbers of sources. ``miners``: the compared miners.
     ``timed``: False if the duration of calls is meaningless. ``distractors``: the seed of the

@@ -30,7 +30,7 @@ not what the model has read. What is right by chance, as every other yes or no i
 that the question names, looks like knowledge. A model that is never right makes every omission rule hold.
 A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
 truth is in it. One sample stands for each subset."""
-"""The words on what no measure shows, for reports."""
+"""The text for reports about the limits of the measures."""
 _FROM_PART = "are right, with the truth's words in a necessary source that was shown"
 _FROM_DISTRACTOR = "are right, with these words in no such source but in a distractor: a shortcut"
 _FROM_NOWHERE = "are right, with these words in no source shown: knowledge, or luck"

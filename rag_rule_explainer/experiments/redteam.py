@@ -1,18 +1,19 @@
 """This module measures the cost of finding a payload split over two sources (paper, *red-teaming*).
 
-Adversarial sources, two of which make the model answer with an exploit hash where it is shown both. The
-condition is the hash; what is mined are minimal retention rules. Three ways, each through ``Explainer``:
+All sources are adversarial; two of them make the model answer with an exploit hash if both are shown. The
+condition is that the answer contains the hash. Minimal retention rules are mined in three ways, each
+through ``Explainer``:
 
-- *as-written*: the paper's. All sources in two halves to begin with; each round mines the groups that
-  there are exactly, drops those that no rule names, and halves the others. Nothing is kept from one
-  round to the next: what was replayed is replayed anew.
-- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. It begins with all
-  sources as one group, and in the end tries its rule once more beside everything that was dropped.
-- *sampled*: this package's ``miner="sampled"``, which divides nothing, and says what its tests guarantee.
+- *as-written*: the paper's way. It starts with all sources in two halves. Each round mines the groups
+  exactly, drops groups that no rule names, and halves the others. Nothing is kept between rounds, so
+  subsets are replayed again.
+- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. It starts with all
+  sources as one group, and finally tests its rule once more together with all dropped sources.
+- *sampled*: the package's ``miner="sampled"``, which does not divide, and states a guarantee.
 
-Probes are distinct subsets judged, in the first way distinct within a round; calls are those of them that
-the model is asked about, which it is not where no source is retained. The run on all sources that shows
-that there is something to explain is one of the probes.
+Probes are the distinct subsets judged; *as-written* counts them anew in each round. Calls are the probes
+with at least one source, because the model is not called without sources. The run on all sources counts
+as a probe.
 """
 
 from collections.abc import Iterator, Sequence

@@ -41,7 +41,7 @@ MOST_ROBUSTNESS_SAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class RobustnessPlan:
-    """A ``RobustnessPlan`` says what is measured.
+    """A ``RobustnessPlan`` holds the options of the experiment.
 
     ``sources``: the number of sources of each question, the necessary ones first. ``samples``: the
     samples of each subset. ``distractors``: the seed of the distractors' order; None for the published

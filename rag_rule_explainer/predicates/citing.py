@@ -1,14 +1,14 @@
-"""This module contains predicates on what an answer cites and mentions.
+"""This module contains predicates on the sources that an answer cites or mentions.
 
-A citation, in any of these forms, and several at once:
+It recognises citations in any of these forms, also several at once:
 
-    [1]  [2, 3]  [1-3]  [^1]  【1】     by place among the sources shown, or by ids that are numbers
+    [1]  [2, 3]  [1-3]  [^1]  【1】     by position among the sources shown, or by ids that are numbers
     [D2]  [D2; D4]  (D2)  [source D2]   by id
-    Source 2  sources 1 and 3           by place; also document, doc, passage
-    [D99]                               of no source, but built as an id of theirs is
+    Source 2  sources 1 and 3           by position; also document, doc, passage
+    [D99]                               an unknown source, with an id of the same pattern as known ids
 
-Numbers in round brackets and of more than three digits are none: (1889) is a year. A citation is valid
-iff its source was shown. One of a source that was left out is not: nobody can have read it there.
+Numbers in round brackets, and numbers of more than three digits, are no citations: (1889) is a year. A
+citation is valid iff its source was shown, because the model cannot have read an omitted source.
 """
 
 import re

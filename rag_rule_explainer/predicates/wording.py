@@ -73,11 +73,6 @@ def near_exact(text: str) -> str:
     all Chinese answers would be equal), symbols, per cent, a decimal point, a sign before or after (-3 is
     not 3, HER2+ is not HER2-), and an exponent. Punctuation between digits becomes a space (2-3 is not
     23).
-
-    NFKD, accents taken off Latin letters, case folded, punctuation stripped, white space collapsed.
-    Beyond the paper, what tells values apart stays: letters of other scripts (turned to ASCII, all
-    Chinese answers would be equal), symbols, per cent, a decimal point, a sign before or after (-3 is not
-    3, HER2+ not HER2-), an exponent; and punctuation between digits parts them (2-3 is not 23).
     """
     raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
     decomposed = normal_form("NFKD", raised).replace("\u2212", "-")
@@ -138,9 +133,6 @@ def overlap(first: str, second: str) -> float:
 
     Words are those of ``near_exact``, articles included, because hepatitis A is not hepatitis. Texts
     without words get 1 if they are equal, else 0.
-
-    Words are those of ``near_exact``, so articles count: hepatitis A is not hepatitis. Texts of marks
-    alone share all or nothing.
     """
     left, right = (Counter(_WORD.findall(near_exact(text))) for text in (first, second))
     if not left or not right:

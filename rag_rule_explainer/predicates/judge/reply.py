@@ -1,12 +1,12 @@
 """This module parses a judge's reply, which a hostile answer may have influenced.
 
-    {"opinions": [{"id": "4f…", "reason": "…", "verdict": "yes"}]}      as the instructions ask for it
+    {"opinions": [{"id": "4f…", "reason": "…", "verdict": "yes"}]}      the form that the request demands
     [{"id": "4f…", "verdict": "no"}]                                    the list alone
-    {"4f…": "unsure", "9a…": {"verdict": "no", "reason": "…"}}          by id
+    {"4f…": "unsure", "9a…": {"verdict": "no", "reason": "…"}}          a mapping by id
 
-A verdict is "yes", "no", "unsure", true or false, and nothing else. An id that is missing, comes twice or
-has another verdict has no opinion; ids that were not asked about are passed over. Text around the JSON,
-but for a code fence around all of it, makes all of it unreadable.
+A verdict is "yes", "no", "unsure", true or false. A candidate has no opinion if its id is missing, occurs
+twice, or has any other verdict. Unknown ids are ignored. A reply with text around the JSON is rejected as
+a whole; only a code fence around all of it is allowed.
 """
 
 import json
