@@ -32,11 +32,11 @@ def print_diff(
     id_of: IdOfOption = None,
     json: Json = False,
 ) -> None:
-    """Compare two explanations that explain --json printed: what became of A's rules in B.
+    """Compare the rules of two explanations, A and B, that explain --json printed.
 
-    Exit code 0: nothing of what --fail-on asks for; 1: something; 2: bad input;
-    3: it cannot be told, because a search was stopped, a subset has no verdict,
-    or one side did not mine the same rules.
+    Exit code 0: no change of the kind that --fail-on names; 1: such a change; 2: bad input;
+    3: undecided, because a search was stopped, a subset has no verdict,
+    or one side did not mine the same kinds of rules.
     """
     before, after = load_explanation(a), load_explanation(b)
     comparison = compared(before, after, id_of=None if id_of is None else _by(id_of))

@@ -98,9 +98,9 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     Prints precision, recall and false positive rate, each with a 95 % interval.
 
-    Exit code 0: every answer has a verdict, whatever the figures are;
-    2: bad input; 3: some answers have no verdict and are in no figure,
-    because the judge was unsure of them, failed on them, or was stopped.
+    Exit code 0: every answer has a verdict; 2: bad input;
+    3: some answers have no verdict and are in no figure, because the judge
+    was unsure, failed, or was stopped.
     """
     check_priced(max_cost, price)
     settings = Settings(

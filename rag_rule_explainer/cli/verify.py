@@ -16,12 +16,12 @@ _CODES = {True: 0, False: 1, None: 3}
 
 
 def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: TrialOptions) -> None:
-    """Check one rule: whether it holds on all subsets that it speaks about, or where it breaks.
+    """Check whether one rule holds on all subsets that it applies to, and show a witness if it breaks.
 
-    Above 8 other sources it is tested on random ones, and what that guarantees is stated.
+    With more than 8 other sources, the rule is tested on random subsets, and the guarantee is stated.
 
-    Exit code 0: it held; 1: it breaks, and a witness is shown; 2: bad input; 3: undecided, because the
-    search was stopped or a subset has no verdict.
+    Exit code 0: the rule held; 1: it breaks; 2: bad input; 3: undecided, because the search was stopped
+    or a subset has no verdict.
     """
     named = parsed_ids(rule)
     if not named:

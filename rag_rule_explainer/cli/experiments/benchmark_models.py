@@ -68,7 +68,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: Models = None,
     figures: Figures = True,
 ) -> None:
-    """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
+    """Measure how often models do what labels imply and follow their instructions. See ``_help``."""
     data, order = drawing.file, drawing.distractors
     plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)

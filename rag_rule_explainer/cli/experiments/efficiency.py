@@ -141,11 +141,11 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
     """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
 
     The necessary sources come first, then distractors. Writes efficiency.csv, the figures, deviations.csv
-    (where answers are not what the labels imply), failures.csv and, with a judge, judgements.jsonl to
-    --out.
+    (the questions whose answers contradict the labels), failures.csv and, with a judge, judgements.jsonl
+    to --out.
 
     Exit code 0: every question is in the table; 2: bad input; 3: some are in failures.csv instead;
-    130: interrupted, and the same command goes on.
+    130: interrupted; run the same command to continue.
     """
     plan, out = request.plan(), request.running.out
     found = request.drawn(max(plan.sizes))

@@ -53,13 +53,13 @@ def judge(
 ) -> None:
     """Draw judgements for a person to label; then measure the judge by the labels.
 
-    With --judgements: draws --count of those that near-exact match did not settle, and writes them to
-    to_label.jsonl, without the judge's verdicts. Set each "label" there to true where the answer gives
-    the same final answer as the truth, and to false where it does not. With --labels: reads them back,
+    With --judgements: draws --count of the judgements that near-exact match did not settle, and writes
+    them to to_label.jsonl, without the judge's verdicts. Set each "label" there to true if the answer
+    gives the same final answer as the truth, and to false if not. With --labels: reads the labels,
     prints precision, recall and false positive rate, and writes judge.csv.
 
-    Exit code 0: all was drawn, or all is labelled and has a verdict; 2: bad input; 3: fewer were there to
-    draw, some have no label, or the judge was unsure of some.
+    Exit code 0: --count were drawn, or every one is labelled and has a verdict; 2: bad input; 3: there
+    were fewer to draw, some have no label, or the judge was unsure of some.
     """
     if bool(judgements) == (labels is not None):
         raise InvalidInput("give --judgements to draw from, or --labels to read back, and not both")

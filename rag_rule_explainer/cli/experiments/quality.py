@@ -36,13 +36,13 @@ def quality(
     seed: Seed = 0,
     model: AskedModel = None,
 ) -> None:
-    """Measure how often a model gives the truth: on all sources, on the necessary ones only, and without.
+    """Measure how often a model's answer is right: with all, only the necessary, and only other sources.
 
-    By near-exact match, with 95 % intervals. Writes quality.csv, and every answer to answers.jsonl, to
-    --out.
+    Answers are compared by near-exact match; shares have 95 % intervals. Writes quality.csv,
+    and every answer to answers.jsonl, to --out.
 
-    Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted, and the
-    same command goes on.
+    Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted; run the
+    same command to continue.
     """
     (examined,) = endpoints.examined(() if model is None else (model,))
     found = {path: _examples(path, examples, seed) for path in data}

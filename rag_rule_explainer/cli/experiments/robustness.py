@@ -47,19 +47,19 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: Models = None,
     figures: Figures = True,
 ) -> None:
-    """Measure how far rules are those that labels lead one to expect, over samples and models.
+    """Compare the rules found with the rules that labels imply, over samples and models.
 
-    Every subset is asked about --samples times. The first 1, 2, ... of them vote, and the Dual Rule Miner
+    Every subset is replayed --samples times. The first 1, 2, ... samples vote, and the Dual Rule Miner
     is run on the votes. Give --model several times to compare models, each with its own url, key,
-    temperature and effort, such as --model NAME --model NAME,temperature=0; where only the effort
-    differs, as=LABEL tells them apart.
+    temperature and effort, such as --model NAME --model NAME,temperature=0. If only the effort differs,
+    name each with as=LABEL.
 
-    Writes robustness.csv (all questions), robustness_questions.csv, the figures, unexpected.jsonl (each
-    rule that is unexpected or missing, with the answers that decided so), failures.csv and, with a judge,
-    judgements.jsonl to --out.
+    Writes robustness.csv (all questions), robustness_questions.csv, the figures and failures.csv to
+    --out; also unexpected.jsonl (each unexpected or missing rule, with the answers behind it) and, with
+    a judge, judgements.jsonl.
 
     Exit code 0: every question is in every figure; 2: bad input; 3: some are in failures.csv;
-    130: interrupted, and the same command goes on.
+    130: interrupted; run the same command to continue.
     """
     data, plan = drawing.file, RobustnessPlan(sources, samples, drawing.distractors)
     models, judge = endpoints.examined(model or ()), judging.judge()
