@@ -19,11 +19,11 @@ _PLAIN = frozenset("-_./:#@+~%=&?!$*")
 """The marks that an unquoted id may contain beside letters and digits."""
 
 _MASK = "***"
-_NAMED_SO = (
+_KEY_NAMES = (
     r"(?:(?:api|subscription|access)[ _-]?key(?:[ _-]?id)?|(?:access|auth|refresh|session|id)[ _-]?token"
     r"|client[ _-]?secret|secret(?:[ _-]?access)?(?:[ _-]?key)?|pass(?:word|wd|phrase)|pwd)"
 )
-_TOLD = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
+_KEY = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
 """The pattern of a word that looks like a key: it has a digit, or is partly masked."""
 _SECRETS = tuple(
     (re.compile(pattern, flags), shown)
@@ -36,11 +36,11 @@ _SECRETS = tuple(
         (r"\b(A[KS]IA|A[GIR][DPO]A|ANPA)[A-Z0-9]{12,}\b", 0, rf"\1{_MASK}"),
         (r"\b(eyJ)[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?", 0, rf"\1{_MASK}"),
         # Values after a name such as "Bearer" or "token=".
-        (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_TOLD}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
+        (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_KEY}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
         (r"([?&](?:key|token|sig|signature|code|auth)=)[^\s&\"'<>]+", re.I, rf"\1{_MASK}"),
-        (rf"({_NAMED_SO}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),
+        (rf"({_KEY_NAMES}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),
         (
-            rf"({_NAMED_SO}(?:\s\w{{1,20}}){{0,3}}[\"']?\s?:\s{{0,3}}[\"']?){_TOLD}",
+            rf"({_KEY_NAMES}(?:\s\w{{1,20}}){{0,3}}[\"']?\s?:\s{{0,3}}[\"']?){_KEY}",
             re.I,
             rf"\1{_MASK}",
         ),

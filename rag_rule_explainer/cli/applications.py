@@ -88,7 +88,7 @@ _WANTS_KEYS = re.compile(
 
 
 @contextmanager
-def input_key_told(request: SearchRequest) -> Generator[None, None, None]:
+def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
     """Adds advice on how to pass a dict to the error of an application that was given the question as a
     str."""
     try:

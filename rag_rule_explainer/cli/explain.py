@@ -27,19 +27,19 @@ from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
 from ..sources import Source, SourceSet
 from .applications import (
+    advice_on_input_key,
     application_explainer,
     application_input,
-    input_key_told,
     load_application,
 )
 from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
-from .models import UnaskedJudge, chat_model_replay, endpoint, offline_replay, unanswered
+from .models import NamedJudge, chat_model_replay, endpoint, offline_replay, unanswered
 from .options import ASK_ABOVE
 from .requests import SearchRequest
 from .sources import load
-from .terminal import exits_told, print_json, print_lines, say, stdout_kept
+from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """The ids of the sources in a rule, and its kind."""
@@ -50,28 +50,30 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 def explain(request: SearchRequest, settings: Settings) -> None:
     """Explains the answer and prints the explanation. Exits with 130 after an interrupt, also with
     output."""
-    explanation = _asked_of_a_true_condition(request, settings)
+    explanation = _explained_once_confirmed(request, settings)
     show(explanation, as_json=request.json)
-    said_of(explanation, settings)
+    print_notes(explanation, settings)
 
 
-def _asked_of_a_true_condition(request: SearchRequest, settings: Settings) -> Explanation:
+def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
     """Returns the explanation. If the condition is not true of the answer, the user is asked whether to
     continue."""
     if request.asking.yes:
-        return asked_for(request, settings)
+        return explained_or_verified(request, settings)
     try:
-        return asked_for(request, replace(settings, false_condition="error"))
+        return explained_or_verified(request, replace(settings, false_condition="error"))
     except ConditionFalse as false:
-        if not _is_asked():
+        if not _is_interactive():
             raise
         say(false.finding)
         if not typer.confirm("Look for rules all the same?", err=True):
             raise InvalidInput("nothing else was asked; give another --predicate") from false
-        return asked_for(request, settings)
+        return explained_or_verified(request, settings)
 
 
-def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None = None) -> Any:
+def explained_or_verified(
+    request: SearchRequest, settings: Settings, rule: NamedRule | None = None
+) -> Any:
     """Returns the explanation of the requested answer; with ``rule``, the verification of that rule."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
@@ -80,7 +82,7 @@ def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None
         return of_kind(request, settings, predicates, incident, rule)
 
 
-def said_of(explanation: Explanation, settings: Settings) -> None:
+def print_notes(explanation: Explanation, settings: Settings) -> None:
     """Prints the notes that accompany a result. Exits with 130 after an interrupt."""
     if settings.store is not None:
         counts = explanation.counts
@@ -159,7 +161,7 @@ def _replay_of(
 def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) -> None:
     """Prints the estimated cost of an explanation. No judge and no model that answers from sources is
     called."""
-    judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
+    judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     pinned = _pinned(request, incident)
@@ -172,7 +174,7 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) 
         )
         estimated = explainer.estimate(question, sources, pinned=pinned, assuming=assuming)
     else:
-        with stdout_kept(), exits_told(), input_key_told(request):
+        with stdout_kept(), exits_as_errors(), advice_on_input_key(request):
             integration, application, given, documents = _application(request, incident)
             explainer = application_explainer(
                 integration, application, request, settings, predicates, None
@@ -226,7 +228,7 @@ def _of_application(
     if is_capped:
         # The number of sources is not known before retrieval, and every replay may cost money.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
-    with ProgressBar(keep=False) as bar, exits_told(), input_key_told(request):
+    with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
         if is_capped:
             say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
@@ -261,7 +263,7 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
     say(f"at most {amount(replays)} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:
         return
-    if not _is_asked():
+    if not _is_interactive():
         raise InvalidInput(f"more than {ASK_ABOVE} replays need a yes; pass --yes to agree in a script")
     if not typer.confirm("Go on?", err=True):
         raise InvalidInput("nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays")
@@ -280,7 +282,7 @@ def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
     return replace(settings, store=replace(store, namespace=namespace))
 
 
-def _is_asked() -> bool:
+def _is_interactive() -> bool:
     """Returns True iff standard input is a terminal."""
     return bool(sys.stdin and sys.stdin.isatty())
 

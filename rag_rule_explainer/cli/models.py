@@ -86,7 +86,7 @@ def _first_look(place: str | None, message: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class UnaskedJudge:
+class NamedJudge:
     """This class stands for a judge in an estimate, which needs its name, but makes no request and needs
     no key."""
 

@@ -80,7 +80,7 @@ def stdout_kept() -> Generator[None, None, None]:
 
 
 @contextmanager
-def exits_told() -> Generator[None, None, None]:
+def exits_as_errors() -> Generator[None, None, None]:
     """Raises BaselineFailed if an application exits the program, which would hide the reason."""
     try:
         yield

@@ -6,7 +6,7 @@ import typer
 
 from ..errors import InvalidInput
 from ..rules import RuleKind
-from .explain import asked_for, said_of, show
+from .explain import explained_or_verified, print_notes, show
 from .options import KindOption, RuleIds
 from .requests import SearchRequest, parsed_ids
 from .searching import TrialOptions
@@ -27,11 +27,11 @@ def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: Trial
     if not named:
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
     settings = trial.settings(kind, free=request.is_free)
-    verification = asked_for(request, settings, (named, RuleKind(kind)))
+    verification = explained_or_verified(request, settings, (named, RuleKind(kind)))
     # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         if not request.json:
             print_lines([str(verification), ""])
         show(verification.explanation, as_json=request.json)
-    said_of(verification.explanation, settings)
+    print_notes(verification.explanation, settings)
     raise typer.Exit(_CODES[verification.holds])

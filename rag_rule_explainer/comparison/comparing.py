@@ -76,17 +76,17 @@ class _Pair:
     def unchanged(self) -> int:
         """Returns the number of rules that both sides report equally."""
         both = self.a.rules.keys() & self.b.rules.keys()
-        return sum(_became(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
+        return sum(_change_in(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
 
     def changes(self) -> Iterator[Change]:
         """Yields the changes: rules of A first, then the rules that only B has."""
         yield from _missed(self.a, self.b)
         for rule, before in self.a.rules.items():
             after = self.b.rules.get(rule)
-            what = after and _became(before, after)
+            what = after and _change_in(before, after)
             if after and what:
                 yield Change(what, before.kind, (before,), (after,))
-        yield from map(_turned, _missed(self.b, self.a))
+        yield from map(_mirrored, _missed(self.b, self.a))
 
 
 def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -> _Pair:
@@ -127,20 +127,20 @@ def _less_certain(finding: Finding, within: tuple[Mask, ...], own: Side, other: 
         yield Change("weakened", own.kind, (finding,), (after,))
 
 
-_TURNED: Mapping[What, What] = {
+_MIRRORED: Mapping[What, What] = {
     "lost": "gained",
     "weakened": "strengthened",
     "perhaps lost": "perhaps gained",
 }
 
 
-def _turned(change: Change) -> Change:
+def _mirrored(change: Change) -> Change:
     """Returns the change as seen from the other side."""
-    what = _TURNED[change.what]
+    what = _MIRRORED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 
 
-def _became(before: Finding, after: Finding) -> What | None:
+def _change_in(before: Finding, after: Finding) -> What | None:
     """Returns the change of a rule that both sides report; None if its evidence is equally strong."""
     first, second = _STRENGTH[before.claim], _STRENGTH[after.claim]
     if first == second and before.claim != after.claim:

@@ -34,7 +34,7 @@ from .benchmark_rows import (
 )
 from .examples import Example, check_room
 from .measures import counted_by_measure, held
-from .models import Examined, check_told_apart
+from .models import Examined, check_distinct
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .replies import LabelledReply, ReplyKind, reply
 from .running import Check, ProgressCallback, Silence, in_namespace, one_by_one, silence_on_questions
@@ -125,7 +125,7 @@ def measure_models(
     fewer sources than are necessary; BaselineFailed if a model answers nothing for several questions in a
     row; StoreFailed.
     """
-    check_told_apart(models)
+    check_distinct(models)
     check_room(examples, plan.sources)
     outcome = BenchmarkOutcome()
     asked = [_Asked(plan, _asking(model, plan, settings, judge), outcome) for model in models]

@@ -111,7 +111,7 @@ def save(figure: FigureCanvas, path: Path) -> Path:
     """Writes the figure as PNG and returns the path; equal figures make equal bytes. Raises
     InvalidInput."""
     content = BytesIO()
-    # Without this, the file would contain the library's version and differ between versions.
+    # By default the file contains the version of the library, which makes files differ.
     figure.savefig(content, format="png", metadata={"Software": None})
     write_bytes(path, content.getvalue())
     return path

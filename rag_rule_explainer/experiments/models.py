@@ -167,7 +167,7 @@ class Endpoint:
         )
 
 
-def check_told_apart(models: Sequence[Examined]) -> None:
+def check_distinct(models: Sequence[Examined]) -> None:
     """Raises InvalidInput for two models of the same name and temperature, whose rows would look
     alike."""
     seen = set[tuple[str, float | None]]()
@@ -201,6 +201,6 @@ __all__ = [
     "USUAL_KEY",
     "Endpoint",
     "Examined",
-    "check_told_apart",
+    "check_distinct",
     "offline_reader",
 ]

@@ -24,7 +24,7 @@ from ..sources import SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example, check_room
 from .judging import judged_answers
-from .models import Examined, check_told_apart
+from .models import Examined, check_distinct
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .robustness_rows import RobustnessQuestion, RobustnessRow, row_of
 from .running import ProgressCallback, in_namespace
@@ -119,7 +119,7 @@ def check_robustness(
     """Raises InvalidInput, before anything is paid, for input that ``measure_robustness`` would
     reject."""
     check_room(examples, plan.sources)
-    check_told_apart(models)
+    check_distinct(models)
 
 
 @dataclass(slots=True)

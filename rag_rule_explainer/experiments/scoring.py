@@ -41,7 +41,7 @@ def mined(verdicts: tuple[Verdict, ...]) -> Mined:
     unresolved = set[Mask]()
     for search in dual(lattice, minimal=False):
         while (ask := search.next()) is not None:
-            search.tell({ask.key: _turned(search.kind, verdicts[ask.key])})
+            search.tell({ask.key: _verdict_of(search.kind, verdicts[ask.key])})
         rules[search.kind] = frozenset(claim.antecedent for claim in search.claims)
         unresolved.update(search.unresolved)
     return Mined(rules, tuple(sorted(unresolved)))
@@ -60,7 +60,7 @@ def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mas
     return frozenset(mask for mask in lattice.masks() if mask & necessary)
 
 
-def _turned(kind: RuleKind, verdict: Verdict) -> Verdict:
+def _verdict_of(kind: RuleKind, verdict: Verdict) -> Verdict:
     return verdict if kind is RuleKind.RETENTION else ~verdict
 
 

@@ -38,7 +38,7 @@ _MOST_PRINTED = 50
 """The most rules that ``str(explanation)`` lists; further rules are counted."""
 
 
-_CALLED_OTHERWISE = {
+_ALTERNATIVES = {
     "answer": "explanation.baseline.text, or explanation.summary().answer",
     "text": "str(explanation), or rag_rule_explainer.report.as_text(explanation)",
     "to_json": "explanation.model_dump_json()",
@@ -138,8 +138,8 @@ class Explanation(BaseModel):
     if not TYPE_CHECKING:  # type checkers must report unknown names
 
         def __getattr__(self, name: str) -> object:
-            if name in _CALLED_OTHERWISE:
-                raise AttributeError(f"an Explanation has no {name!r}; use {_CALLED_OTHERWISE[name]}")
+            if name in _ALTERNATIVES:
+                raise AttributeError(f"an Explanation has no {name!r}; use {_ALTERNATIVES[name]}")
             return super().__getattr__(name)
 
     def __repr__(self) -> str:

@@ -13,8 +13,8 @@ from ...experiments.charts import BENCHMARK_FIGURE, draw_benchmark
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...printable import printable, shortened
 from ..terminal import counted, unstyled
-from .asked import Drawing, Endpoints, Figures, JudgingOptions, Models, Running
 from .ending import ExperimentEnding, costs, parsed_range, prepare
+from .shared_options import Drawing, Endpoints, Figures, JudgingOptions, Models, Running
 
 _MOST_NECESSARY = 4
 

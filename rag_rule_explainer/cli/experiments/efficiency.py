@@ -24,7 +24,8 @@ from ...experiments.walking import WalkedMiner
 from ...probing.limiter import Limiter
 from ...settings import Settings
 from ..terminal import counted, say
-from .asked import (
+from .ending import ExperimentEnding, cells, costs, parsed_range, prepare
+from .shared_options import (
     USUAL_CONCURRENCY,
     AskedModel,
     Data,
@@ -37,7 +38,6 @@ from .asked import (
     Seed,
     Shuffle,
 )
-from .ending import ExperimentEnding, cells, costs, parsed_range, prepare
 
 _KNOWN = tuple(miner.value for miner in WalkedMiner)
 

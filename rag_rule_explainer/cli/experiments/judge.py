@@ -24,7 +24,7 @@ from ...experiments.tables import write_csv
 from ...printable import printable, shortened
 from ..labels import half_labelled
 from ..terminal import print_lines
-from .asked import Out, Seed
+from .shared_options import Out, Seed
 
 JudgementFiles = Annotated[
     list[Path] | None,

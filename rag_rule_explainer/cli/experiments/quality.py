@@ -14,8 +14,8 @@ from ...experiments.quality import GivenReply, QualityRow, measure_quality, qual
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ..terminal import counted, print_lines
-from .asked import AskedModel, Endpoints, Running, Seed
 from .ending import interrupted, prepare
+from .shared_options import AskedModel, Endpoints, Running, Seed
 
 _ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
 

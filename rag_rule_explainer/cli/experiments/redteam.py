@@ -18,8 +18,8 @@ from ...experiments.charts import (
 from ...experiments.payload import PAYLOAD_PARTS, attack, gullible_model
 from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
 from ..terminal import counted
-from .asked import Endpoints, Figures, Running, Seed
 from .ending import ExperimentEnding, cells, costs, prepare
+from .shared_options import Endpoints, Figures, Running, Seed
 
 Runs = Annotated[
     int,

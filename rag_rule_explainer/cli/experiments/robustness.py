@@ -19,8 +19,8 @@ from ...experiments.robustness import (
 from ...experiments.robustness_rows import RobustnessRow
 from ...printable import printable, shortened
 from ..terminal import counted, say
-from .asked import Drawing, Endpoints, Figures, JudgingOptions, Models, Necessary, Running
 from .ending import ExperimentEnding, cells, costs, prepare
+from .shared_options import Drawing, Endpoints, Figures, JudgingOptions, Models, Necessary, Running
 
 Samples = Annotated[
     int, typer.Option(min=1, max=MOST_ROBUSTNESS_SAMPLES, help="Answers to each subset, one a round.")

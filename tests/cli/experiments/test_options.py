@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.cli.experiments.asked import Endpoints, JudgingOptions, Running
 from rag_rule_explainer.cli.experiments.efficiency import EfficiencyRequest
+from rag_rule_explainer.cli.experiments.shared_options import Endpoints, JudgingOptions, Running
 from rag_rule_explainer.storing.opened import close_all
 from tests.cli.runs import UNREACHABLE, RagRules
 from tests.experiments.records import jsonl, line
