@@ -1,6 +1,6 @@
-"""Explains the answers of a RAG application by rules over its retrieved sources.
+"""This package explains the answers of a RAG application by rules over its retrieved sources.
 
-The names below are loaded when first used, so that importing the package costs next to nothing.
+The names below are imported when first used, which keeps the import of the package cheap.
 """
 
 from importlib import import_module

@@ -1,7 +1,6 @@
-"""This module checks the values of settings and parameters, and suggests the name that a user misspelt.
-
-Python itself accepts mistakes: "no" is true, a string is a sequence of letters, and True is a number.
-"""
+"""This module checks the values of settings and parameters, and suggests the name that a user
+misspelt. Python itself accepts mistakes: "no" is true, a string is a sequence of letters, and True is
+a number."""
 
 import dataclasses
 import inspect
@@ -47,11 +46,8 @@ def checked_function(name: str, given: Any, what: str) -> Any:
 
 
 def checked_list(name: str, given: Any, what: str) -> tuple[Any, ...]:
-    """Returns the items of a list, a tuple, a set or a generator as a tuple.
-
-    Raises InvalidInput for a string, a mapping and anything else; the message asks for a list of
-    ``what``.
-    """
+    """Returns the items of a list, a tuple, a set or a generator as a tuple. Raises InvalidInput for a
+    string, a mapping and anything else; the message asks for a list of ``what``."""
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
         raise InvalidInput(f"{name} is {brief(cast('object', given))}; give a list of {what}")
     return tuple(cast("Iterable[Any]", given))
@@ -95,9 +91,7 @@ def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
 
 def check_no_others(given: Iterable[str], function: Callable[..., object]) -> None:
     """Raises InvalidInput if ``given``, the surplus keywords of a call of ``function``, is not empty.
-
-    The message names the nearest keyword that the function has.
-    """
+    The message names the nearest keyword that the function has."""
     for name in given:
         raise InvalidInput(
             unknown_name(name, f"keyword of {named_function(function)}", keywords_of(function)[1:])
@@ -127,11 +121,9 @@ def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
-    """Returns a decorator for a function with ``**fields``.
-
-    The decorated function's signature names every field of the dataclass ``options`` with its default,
-    and with its type from the TypedDict ``fields``.
-    """
+    """Returns a decorator for a function with ``**fields``. The decorated function's signature names
+    every field of the dataclass ``options`` with its default, and with its type from the TypedDict
+    ``fields``."""
 
     def shown(function: Collecting) -> Collecting:
         signature = inspect.signature(function)
@@ -154,11 +146,8 @@ def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
 
 
 def taken(options: type[Options], given: Mapping[str, Any], explainer: Callable[..., object]) -> Options:
-    """Returns ``options`` made from the keywords of a call.
-
-    Raises InvalidInput for a name that is no field. The message says so if the name is a setting of
-    ``explainer``.
-    """
+    """Returns ``options`` made from the keywords of a call. Raises InvalidInput for a name that is no
+    field. The message says so if the name is a setting of ``explainer``."""
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:
         if name in known:

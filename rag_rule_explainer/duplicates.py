@@ -29,9 +29,7 @@ _ROUNDING = 1e-9
 @dataclass(frozen=True, slots=True)
 class Tie:
     """A ``Tie`` holds the ids of near-duplicates, in order, which are retained or omitted together.
-
-    ``similarity``: the similarity of the two least similar texts, from 0 to 1.
-    """
+    ``similarity``: the similarity of the two least similar texts, from 0 to 1."""
 
     sources: tuple[str, ...]
     similarity: float
@@ -50,10 +48,8 @@ class Tie:
 
 def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ...]:
     """Returns the ties among ``texts``, a mapping of ids to texts, in the order of their first ids.
-
     Identical texts are always tied. The result is exact: a pair is skipped only if it cannot reach
-    ``threshold``.
-    """
+    ``threshold``."""
     same = defaultdict[frozenset[tuple[str, ...]], list[str]](list)
     for identity, text in texts.items():
         same[_shingles(text)].append(identity)

@@ -61,10 +61,8 @@ class BaselineFailed(RagRuleError):
 
 class ConditionFalse(RagRuleError):
     """This error says that the baseline's answer does not meet the condition, under
-    ``false_condition="error"``.
-
-    ``finding``: the finding in words; without that setting it is a warning of the explanation.
-    """
+    ``false_condition="error"``. ``finding``: the finding in words; without that setting it is a
+    warning of the explanation."""
 
     def __init__(self, finding: str) -> None:
         self.finding = finding
@@ -78,11 +76,9 @@ class ConditionFalse(RagRuleError):
 
 
 class AnswerNotRepeatable(RagRuleError):
-    """This error says that a second replay of the same sources got another verdict.
-
-    ``answers``: the texts of the baseline's and of the repeated answer. ``about_wording``: True iff the
-    condition compares whole answers, so that different wording alone changes the verdict.
-    """
+    """This error says that a second replay of the same sources got another verdict. ``answers``: the
+    texts of the baseline's and of the repeated answer. ``about_wording``: True iff the condition
+    compares whole answers, so that different wording alone changes the verdict."""
 
     def __init__(
         self,
@@ -141,10 +137,8 @@ class SourceLeak(UntrueReplay):
 
 class StateShared(UntrueReplay):
     """This error says that the application keeps state that one run would pass on to the next.
-
     ``seen``: the observation that proves it. ``ways_out``: sentences on what to do, which end the
-    message.
-    """
+    message."""
 
     WAYS_OUT = (
         "Give each run a session id or a memory of its own, or pass a function that makes the "
@@ -187,11 +181,9 @@ class SourcesReordered(UntrueReplay):
 
 
 class UnseenSourcesNeeded(UntrueReplay):
-    """This error says that the application depends on sources that its model was not shown.
-
-    Without those sources, it behaves differently from the baseline or makes another answer of the same
-    replies.
-    """
+    """This error says that the application depends on sources that its model was not shown. Without
+    those sources, it behaves differently from the baseline or makes another answer of the same
+    replies."""
 
 
 class UnknownQuery(UntrueReplay):

@@ -156,9 +156,7 @@ class Explainer:
         **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
         """Returns the same as ``stream``, for ``async for`` on the caller's loop.
-
-        ``contextlib.aclosing`` guarantees that the generator is closed.
-        """
+        ``contextlib.aclosing`` guarantees that the generator is closed."""
         from .session.streaming import astream_of
 
         return astream_of(self._session(question, sources, baseline, fields))

@@ -1,8 +1,6 @@
-"""This module reads what a caller gives as a source: a text, a dict, or a framework's document.
-
-No framework is imported: a LangChain document is recognised by ``page_content``, a LlamaIndex node by
-``get_content``, and a node with a score by the ``node`` that it contains.
-"""
+"""This module reads what a caller gives as a source: a text, a dict, or a framework's document. No
+framework is imported: a LangChain document is recognised by ``page_content``, a LlamaIndex node by
+``get_content``, and a node with a score by the ``node`` that it contains."""
 
 import re
 from collections import Counter
@@ -54,11 +52,8 @@ def given_parts(given: object) -> Given | None:
 
 
 def names(given: Sequence[Given]) -> list[Any]:
-    """Returns a unique name for each source.
-
-    The name is the source's id; else a name from its metadata, if that is unique; else "D" and its
-    position.
-    """
+    """Returns a unique name for each source. The name is the source's id; else a name from its
+    metadata, if that is unique; else "D" and its position."""
     metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
     used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [

@@ -14,12 +14,9 @@ _DEEPEST, _MOST_ITEMS, _LARGEST = 32, 10_000, 2**63
 
 
 def as_json(value: Any) -> JsonValue:
-    """Returns the value in JSON's types. An object of another type becomes its type's name; none of its
-    code is run.
-
-    Containers below 32 levels, and containers after the first 10,000, are replaced by their type's name.
-    Of each container, the first 10,000 items are kept.
-    """
+    """Returns the value in JSON's types. An object of another type becomes its type's name; none of
+    its code is run. Containers below 32 levels, and containers after the first 10,000, are replaced by
+    their type's name. Of each container, the first 10,000 items are kept."""
     return _said(value, _DEEPEST, iter(range(_MOST_ITEMS)))
 
 

@@ -1,8 +1,6 @@
-"""This module makes text from outside safe to print.
-
-Control sequences and marks that reverse the reading direction become visible escapes, ids that read like
-sentences are quoted, and secrets in error messages are masked.
-"""
+"""This module makes text from outside safe to print. Control sequences and marks that reverse the
+reading direction become visible escapes, ids that read like sentences are quoted, and secrets in error
+messages are masked."""
 
 import re
 import unicodedata
@@ -50,9 +48,8 @@ _SECRETS = tuple(
 
 def without_secrets(text: str) -> str:
     """Returns the text with everything that looks like a key, token or password replaced by ``***``.
-
-    Error messages need it: providers repeat a rejected key, and libraries repeat a URL with its password.
-    """
+    Error messages need it: providers repeat a rejected key, and libraries repeat a URL with its
+    password."""
     for pattern, shown in _SECRETS:
         text = pattern.sub(shown, text)
     return text
@@ -61,9 +58,7 @@ def without_secrets(text: str) -> str:
 @lru_cache(maxsize=4096)
 def plain_id(identity: str) -> str:
     """Returns an id for use within a sentence: quoted if it could be read as words of the sentence.
-
-    Ids of letters, digits and the usual marks of file names and URLs are not quoted.
-    """
+    Ids of letters, digits and the usual marks of file names and URLs are not quoted."""
     if identity and all(character.isalnum() or character in _PLAIN for character in identity):
         return printable(identity)
     escaped = identity.replace("\\", "\\\\").replace('"', '\\"')
@@ -72,10 +67,8 @@ def plain_id(identity: str) -> str:
 
 def printable(text: str) -> str:
     """Returns the text on one line, with control, format and unassigned characters shown as escapes.
-
     Newlines and tabs become spaces. The result cannot move the cursor, colour the terminal, or reverse
-    the reading direction.
-    """
+    the reading direction."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_shown, text))

@@ -1,9 +1,6 @@
-"""This module defines rules and claims over masks.
-
-Retention rule S: the condition holds on every T ⊇ S.  Omission rule S: the condition holds on every T
-with T ∩ S = ∅. The two kinds differ in one projection, ``RuleKind.flip``, and nowhere else in the package
-(paper, section on rule definitions).
-"""
+"""This module defines rules and claims over masks. Retention rule S: the condition holds on every T ⊇
+S. Omission rule S: the condition holds on every T with T ∩ S = ∅. The two kinds differ in one
+projection, ``RuleKind.flip``, and nowhere else in the package (paper, section on rule definitions)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -28,10 +25,8 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the mask that converts an antecedent S to its own subset by XOR, and back.
-
-        The own subset of a retention rule is S itself; that of an omission rule is everything except S.
-        """
+        """Returns the mask that converts an antecedent S to its own subset by XOR, and back. The own
+        subset of a retention rule is S itself; that of an omission rule is everything except S."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:

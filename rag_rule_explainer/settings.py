@@ -208,11 +208,9 @@ class Settings:
         overrides: SettingsFields,
         beside: Callable[..., object] | None = None,
     ) -> "Settings":
-        """Returns settings with some fields replaced.
-
-        ``beside``: the function that was called with these fields; error messages also suggest its other
-        keywords. Raises InvalidInput for a name that is no field.
-        """
+        """Returns settings with some fields replaced. ``beside``: the function that was called with
+        these fields; error messages also suggest its other keywords. Raises InvalidInput for a name
+        that is no field."""
         if not isinstance(settings, (cls, type(None))):
             raise InvalidInput(f"settings is {type(settings).__name__}; give Settings(...)")
         known = {known.name for known in fields(cls)}

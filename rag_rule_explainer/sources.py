@@ -19,10 +19,8 @@ memory."""
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A ``Source`` is one retrieved text under an id that is unique within its set.
-
-    ``metadata`` is never compared: two sources are equal iff their ids and texts are.
-    """
+    """A ``Source`` is one retrieved text under an id that is unique within its set. ``metadata`` is
+    never compared: two sources are equal iff their ids and texts are."""
 
     id: str
     text: str
@@ -167,9 +165,7 @@ class SourceSet:
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
         """Returns the mask of the units of these ids; any id of a tied source stands for its unit.
-
-        Raises InvalidInput for an unknown or a pinned id.
-        """
+        Raises InvalidInput for an unknown or a pinned id."""
         named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
         unknown = [each for each in named if each not in bit_of]
         if unknown:
@@ -183,11 +179,9 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """Returns the masks of batches of units.
-
-        A number makes batches of at most so many units, in order and as equal in size as possible; a str
-        groups units by that metadata key. Raises InvalidInput for a key that no source has.
-        """
+        """Returns the masks of batches of units. A number makes batches of at most so many units, in
+        order and as equal in size as possible; a str groups units by that metadata key. Raises
+        InvalidInput for a key that no source has."""
         if isinstance(by, str):
             return self.partition(by, "partition")
         size, count = self.lattice.size, -(-self.lattice.size // by)
@@ -258,20 +252,16 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
-
-    Caches and stores identify arrangements by ``key`` (ids and contents, in order), not by mask: a mask
-    is only meaningful within its own source set.
-    """
+    Caches and stores identify arrangements by ``key`` (ids and contents, in order), not by mask: a
+    mask is only meaningful within its own source set."""
 
     sources: tuple[Source, ...]
 
     @classmethod
     def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
-        """Returns the sources of a mask, and the pinned sources, in the order of the set.
-
-        For an ``Order``, the units are in that order: pinned sources keep their positions, and the
-        sources of one unit stay together.
-        """
+        """Returns the sources of a mask, and the pinned sources, in the order of the set. For an
+        ``Order``, the units are in that order: pinned sources keep their positions, and the sources of
+        one unit stay together."""
         if not isinstance(key, int):
             recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
             is_recorded = list(key) == sorted(key)

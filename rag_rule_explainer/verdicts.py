@@ -89,11 +89,8 @@ class Answer:
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
         """Returns an Answer unchanged, and an Answer made from a str. Raises InvalidInput for anything
-        else.
-
-        A subclass of str, such as LangChain's, becomes a plain str, because a store could not keep what
-        the subclass adds.
-        """
+        else. A subclass of str, such as LangChain's, becomes a plain str, because a store could not
+        keep what the subclass adds."""
         if isinstance(given, str):
             return cls(plain_text(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

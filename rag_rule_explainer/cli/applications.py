@@ -20,10 +20,8 @@ from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` names; the module is imported as from the current folder.
-
-    Raises InvalidInput if there is no such object, or if the import fails.
-    """
+    """Returns the object that ``module:object`` names; the module is imported as from the current
+    folder. Raises InvalidInput if there is no such object, or if the import fails."""
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
         raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")

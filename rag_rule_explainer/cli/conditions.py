@@ -34,11 +34,8 @@ _JUDGEABLE = ("judged", "consistent-with", "same-answer")
 
 @dataclass(frozen=True, slots=True)
 class JudgedConditions:
-    """A ``JudgedConditions`` holds a judge and how it judges.
-
-    ``reference``: the text of the file that criteria refer to. ``samples``: the opinions per answer.
-    ``batch``: the answers per request.
-    """
+    """A ``JudgedConditions`` holds a judge and how it judges. ``reference``: the text of the file that
+    criteria refer to. ``samples``: the opinions per answer. ``batch``: the answers per request."""
 
     judge: Judge
     reference: str | None = None
@@ -95,10 +92,8 @@ def _one_of(texts: str) -> Predicate:
 
 
 def _json_path(written: str) -> Predicate:
-    """Returns the predicate of PATH or PATH=VALUE.
-
-    A path may contain "=", so the shortest beginning that is a valid path is the path.
-    """
+    """Returns the predicate of PATH or PATH=VALUE. A path may contain "=", so the shortest beginning
+    that is a valid path is the path."""
     for place, character in enumerate(written):
         if character == "=" and _is_path(written[:place]):
             return json_path(written[:place], equals=_value(written[place + 1 :]))
@@ -153,9 +148,7 @@ def _near(written: str, name: str) -> str:
 
 def parsed(written: str, judged_conditions: JudgedConditions | None = None) -> Predicate:
     """Returns the predicate as written. Raises InvalidInput, with the syntax, if it cannot be parsed.
-
-    ``judged_conditions``: the judge for the predicates that a judge can decide; None without a judge.
-    """
+    ``judged_conditions``: the judge for the predicates that a judge can decide; None without a judge."""
     if written.startswith("not:"):
         return negated(parsed(written.removeprefix("not:"), judged_conditions))
     name, colon, text = written.partition(":")

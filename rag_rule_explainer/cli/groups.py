@@ -1,8 +1,6 @@
 """This module groups the options of commands: each field of a dataclass is an option or another group.
-
 Commands thus share options, and receive them as one validated value. The options of a group with a
-``PANEL`` have that heading in the help.
-"""
+``PANEL`` have that heading in the help."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -16,11 +14,8 @@ from typer.models import OptionInfo
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command for typer: each parameter that is a dataclass is replaced by the options of its
-    fields.
-
-    The fields have typer's annotations. No two options may have the same name.
-    """
+    """Returns the command for typer: each parameter that is a dataclass is replaced by the options of
+    its fields. The fields have typer's annotations. No two options may have the same name."""
 
     @wraps(command)
     def flat(**given: Any) -> None:

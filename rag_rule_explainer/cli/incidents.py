@@ -1,7 +1,5 @@
 """This module reads a logged incident: an answer, and what the log has of its question and documents.
-
-The file is untrusted.
-"""
+The file is untrusted."""
 
 from pathlib import Path
 from typing import Any

@@ -31,12 +31,9 @@ class LabelLine(BaseModel):
 
 
 def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
-    """Returns the labelled answers in a file; each is named by its id, else by its line.
-
-    ``needed``: the fields that the predicate needs in every line, each with the reason. Raises
-    InvalidInput if there is no such file, for a malformed line, a label that is null, or an id that
-    occurs twice.
-    """
+    """Returns the labelled answers in a file; each is named by its id, else by its line. ``needed``:
+    the fields that the predicate needs in every line, each with the reason. Raises InvalidInput if
+    there is no such file, for a malformed line, a label that is null, or an id that occurs twice."""
     cases, unlabelled = half_labelled(path, needed)
     if unlabelled:
         raise InvalidInput(
@@ -48,10 +45,8 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
 
 
 def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledCase], list[str]]:
-    """Returns the labelled answers, and the lines whose label is null, such as "line 3".
-
-    Both may be empty. Raises InvalidInput like ``load_labels``, except for labels that are null.
-    """
+    """Returns the labelled answers, and the lines whose label is null, such as "line 3". Both may be
+    empty. Raises InvalidInput like ``load_labels``, except for labels that are null."""
     cases: list[LabelledCase] = []
     unlabelled: list[str] = []
     lines: dict[str, int] = {}

@@ -30,10 +30,7 @@ def chat_model_replay(
     name: str, base_url: str | None, temperature: float | None, key: str | None = None
 ) -> Replay:
     """Returns a replay by ``ChatOpenAI``. ``key``: the environment variable with its key; None for the
-    usual one.
-
-    Raises MissingExtra without ``langchain_openai``, InvalidInput without a key.
-    """
+    usual one. Raises MissingExtra without ``langchain_openai``, InvalidInput without a key."""
     try:
         from langchain_openai import (
             ChatOpenAI,  # imported late: optional, and the import takes about a second

@@ -116,10 +116,8 @@ class AskingOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A ``SearchRequest`` holds all options of a command, except for settings.
-
-    Raises InvalidInput for options that exclude each other.
-    """
+    """A ``SearchRequest`` holds all options of a command, except for settings. Raises InvalidInput for
+    options that exclude each other."""
 
     subject: SubjectOptions
     condition: Condition

@@ -57,11 +57,9 @@ class SourceLine(BaseModel):
 
 
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
-    """Returns the sources at ``path``; with ``top_k``, only the best matches of the question, best first.
-
-    Raises InvalidInput if there is no such path, if it holds no sources, or for an id that is empty or
-    occurs twice.
-    """
+    """Returns the sources at ``path``; with ``top_k``, only the best matches of the question, best
+    first. Raises InvalidInput if there is no such path, if it holds no sources, or for an id that is
+    empty or occurs twice."""
     written = str(path)
     if written == "-":
         sources = _in_lines(_from_stdin(), "standard input")

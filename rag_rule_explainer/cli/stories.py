@@ -22,10 +22,8 @@ class Document:
 @dataclass(frozen=True, slots=True)
 class Story:
     """A ``Story`` holds a question, the documents retrieved for it, and the symptom of a wrong answer.
-
     An answer that contains ``symptom`` is wrong, and the answer on all ``documents`` contains it.
-    ``corpus`` holds ``documents`` and a few more that a lexical retriever does not return.
-    """
+    ``corpus`` holds ``documents`` and a few more that a lexical retriever does not return."""
 
     name: str
     introduction: str

@@ -40,9 +40,7 @@ def say(message: str) -> None:
 @contextmanager
 def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, None]:
     """Yields a function that shows progress, (done, total), as a bar on a terminal; None elsewhere.
-
-    The bar disappears at the end.
-    """
+    The bar disappears at the end."""
     if not (sys.stderr and sys.stderr.isatty()):
         yield None
         return

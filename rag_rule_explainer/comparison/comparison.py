@@ -67,11 +67,8 @@ class Comparison(BaseModel):
 
     def fails(self, on: FailOn = "any") -> bool | None:
         """Returns True iff there is a certain change of this kind: "lost", "gained" or "any"; None if
-        undecided.
-
-        Only rules that A reports can be lost, so that A need not be complete. Rules that B has not
-        reported yet may be gained. For "any", every difference counts, also in the evidence.
-        """
+        undecided. Only rules that A reports can be lost, so that A need not be complete. Rules that B
+        has not reported yet may be gained. For "any", every difference counts, also in the evidence."""
         if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")
         certain = [change for change in self.changes if change.is_certain]

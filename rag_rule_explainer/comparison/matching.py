@@ -35,10 +35,8 @@ class Matching:
 
 def matched(a: Sequence[SourceRecord], b: Sequence[SourceRecord], id_of: IdOf | None) -> Matching:
     """Returns the sources matched by ``id_of``; without it, by id and text, then by id, then by text.
-
     Ids that only give a position (D1, D2, …) and empty texts match nothing by themselves. Raises
-    InvalidInput for two sources with one identity.
-    """
+    InvalidInput for two sources with one identity."""
     if id_of is None:
         pairs = _paired(a, b)
     else:

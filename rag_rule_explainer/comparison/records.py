@@ -12,12 +12,9 @@ Letter = Literal["A", "B"]
 
 @dataclass(frozen=True, slots=True)
 class MatchedSource:
-    """A ``MatchedSource`` is a source of one side or of both.
-
-    ``name``: its name in the comparison: its id in A, or its id in B, marked if A uses that id for
-    another source. ``a`` and ``b``: its ids; None on a side that does not have it. ``edited``: True if
-    both sides have it with different texts.
-    """
+    """A ``MatchedSource`` is a source of one side or of both. ``name``: its name in the comparison:
+    its id in A, or its id in B, marked if A uses that id for another source. ``a`` and ``b``: its ids;
+    None on a side that does not have it. ``edited``: True if both sides have it with different texts."""
 
     name: str
     a: str | None

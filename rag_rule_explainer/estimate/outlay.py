@@ -105,11 +105,9 @@ def outlay_of(
     all_kinds: bool = False,
     once_more: bool = False,
 ) -> Outlay:
-    """Returns the cost of probing these subsets.
-
-    ``all_kinds``: without shared answers, each kind probes these subsets itself. ``once_more``: the
-    application is run again at the end, to check that its behaviour has not changed.
-    """
+    """Returns the cost of probing these subsets. ``all_kinds``: without shared answers, each kind
+    probes these subsets itself. ``once_more``: the application is run again at the end, to check that
+    its behaviour has not changed."""
     runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
     size, replays = len(material.source_tokens), runs.replays
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
@@ -135,9 +133,7 @@ def outlay_of(
 
 class _Runs(NamedTuple):
     """This class holds the replays of one case: ``before`` mining or after, and for ``mined`` subsets.
-
-    ``spared``: 1 if the first run also answers the probe of the full set, else 0.
-    """
+    ``spared``: 1 if the first run also answers the probe of the full set, else 0."""
 
     before: int
     mined: int

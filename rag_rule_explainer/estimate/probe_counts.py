@@ -60,10 +60,8 @@ def sees_all(plan: MiningPlan) -> bool:
 
 def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> Probes:
     """Returns the fewest probes that any search needs if the condition holds of the baseline's answer.
-
     A search for retention rules must omit each source once; one for omission rules needs at least the
-    empty set.
-    """
+    empty set."""
     # The empty set is answered without a replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
@@ -130,10 +128,8 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 
 
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
-    """Returns the probes of one sampled search per kind if ``deciding`` sources decide together.
-
-    There is then one retention rule that names them all, and one omission rule for each of them.
-    """
+    """Returns the probes of one sampled search per kind if ``deciding`` sources decide together. There
+    is then one retention rule that names them all, and one omission rule for each of them."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
     # Each source is found by bisection, once per kind.

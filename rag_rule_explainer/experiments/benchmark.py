@@ -96,11 +96,9 @@ def necessary_of(example: Example, lattice: Lattice) -> Mask:
 
 @dataclass(slots=True)
 class BenchmarkOutcome(ExperimentOutcome):
-    """This class holds the results of the benchmark.
-
-    ``replies``: all replies. ``deviations``: the replies that deviate or are wrong. ``done`` counts
-    questions, over all models. ``rows`` is empty after an interrupt.
-    """
+    """This class holds the results of the benchmark. ``replies``: all replies. ``deviations``: the
+    replies that deviate or are wrong. ``done`` counts questions, over all models. ``rows`` is empty
+    after an interrupt."""
 
     rows: list[BenchmarkRow] = written_to("benchmark.csv", BenchmarkRow)
     questions: list[BenchmarkQuestion] = written_to("benchmark_questions.csv", BenchmarkQuestion)

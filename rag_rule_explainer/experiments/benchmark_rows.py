@@ -24,12 +24,9 @@ texts."""
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A ``BenchmarkRow`` holds one measure of one model.
-
-    It covers the questions with ``necessary`` necessary sources, or all questions: ``count`` of ``of``,
-    on ``questions`` questions. The 95 % interval is over questions. ``rate``, ``low`` and ``high`` are
-    None if ``of`` is 0.
-    """
+    """A ``BenchmarkRow`` holds one measure of one model. It covers the questions with ``necessary``
+    necessary sources, or all questions: ``count`` of ``of``, on ``questions`` questions. The 95 %
+    interval is over questions. ``rate``, ``low`` and ``high`` are None if ``of`` is 0."""
 
     model: str
     temperature: float | None

@@ -1,8 +1,6 @@
-"""This module draws the figures of the paper's evaluations from the rows of each experiment.
-
-Each ``draw_...`` yields the paths of the written files, and none without rows. ``subject``: the words
-under the title that say what was measured. All raise MissingExtra and InvalidInput.
-"""
+"""This module draws the figures of the paper's evaluations from the rows of each experiment. Each
+``draw_...`` yields the paths of the written files, and none without rows. ``subject``: the words under
+the title that say what was measured. All raise MissingExtra and InvalidInput."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -121,11 +121,9 @@ def measure_efficiency(
     plan: EfficiencyPlan,
     progress: ProgressCallback | None = None,
 ) -> EfficiencyOutcome:
-    """Returns the results of every question.
-
-    A question with a subset without a verdict is a failure; the experiment then continues. Raises
-    BaselineFailed if nothing is answered for several questions in a row, and StoreFailed.
-    """
+    """Returns the results of every question. A question with a subset without a verdict is a failure;
+    the experiment then continues. Raises BaselineFailed if nothing is answered for several questions
+    in a row, and StoreFailed."""
     outcome, silence = EfficiencyOutcome(), silence_on_questions(asking.model)
 
     def ask(example: Example, check: Check) -> None:

@@ -90,11 +90,8 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A ``Drawn`` holds the drawn examples, in order.
-
-    ``seen``: the number of examples in the file. ``eligible``: how many of them could be drawn.
-    ``objections``: the number of the others, by reason.
-    """
+    """A ``Drawn`` holds the drawn examples, in order. ``seen``: the number of examples in the file.
+    ``eligible``: how many of them could be drawn. ``objections``: the number of the others, by reason."""
 
     examples: tuple[Example, ...]
     eligible: int

@@ -46,10 +46,8 @@ class Curve:
 def new_figure(
     title: str, subject: str, panels: int = 1, rows: int = 1
 ) -> tuple[FigureCanvas, list[Panel]]:
-    """Returns a figure with ``panels`` panels side by side in each of ``rows`` rows.
-
-    ``subject``: the words under the title that say what was measured. Raises MissingExtra.
-    """
+    """Returns a figure with ``panels`` panels side by side in each of ``rows`` rows. ``subject``: the
+    words under the title that say what was measured. Raises MissingExtra."""
     try:
         from matplotlib.figure import (
             Figure,  # imported late: optional, and the import takes half a second

@@ -1,8 +1,6 @@
 """This module measures how well a judge judges (paper, *LLM-as-a-judge*), by a person's labels.
-
 Experiments with a judge write the judgements that near-exact match did not settle. Some are drawn and
-shown to a person without the judge's verdict; the labels are then compared with the verdicts.
-"""
+shown to a person without the judge's verdict; the labels are then compared with the verdicts."""
 
 import hashlib
 import json
@@ -93,12 +91,9 @@ class Draw(NamedTuple):
 
 
 def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
-    """Returns ``count`` random answers, or all if there are fewer; equal answers of several models count
-    once.
-
-    The draw depends only on the seed and the judgements, not on their order or on the count. Raises
-    InvalidInput without judgements, and for judgements of several judges.
-    """
+    """Returns ``count`` random answers, or all if there are fewer; equal answers of several models
+    count once. The draw depends only on the seed and the judgements, not on their order or on the
+    count. Raises InvalidInput without judgements, and for judgements of several judges."""
     models = dict[str, list[str]]()
     first = dict[str, JudgedAnswer]()
     for each in judged:
@@ -130,10 +125,8 @@ def _label(judged: JudgedAnswer) -> str:
 
 
 def write_draw(drawn: Draw, out: Path) -> None:
-    """Writes the draw to ``out`` twice: without verdicts for a person, and with verdicts.
-
-    Raises InvalidInput if existing labels would be overwritten.
-    """
+    """Writes the draw to ``out`` twice: without verdicts for a person, and with verdicts. Raises
+    InvalidInput if existing labels would be overwritten."""
     target = out / TO_LABEL
     if any(label is not None for label in _labels_in(target)):
         raise InvalidInput(
@@ -187,10 +180,8 @@ def drawn_in(folder: Path) -> list[DrawnAnswer]:
 
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
-    """Returns the comparison of the judge's verdicts with the labels; the judge is not called.
-
-    Raises InvalidInput for labels of answers that were not drawn.
-    """
+    """Returns the comparison of the judge's verdicts with the labels; the judge is not called. Raises
+    InvalidInput for labels of answers that were not drawn."""
     known = {each.drawn_as: each for each in drawn}
     for case in labelled:
         if case.id not in known:

@@ -44,11 +44,8 @@ _Test = Callable[[LabelledReply], bool]
 
 
 class Measure(NamedTuple):
-    """A ``Measure`` counts replies.
-
-    ``of``: selects the replies to count among; ``among`` names them. ``counts``: selects the replies that
-    count; ``means`` describes them.
-    """
+    """A ``Measure`` counts replies. ``of``: selects the replies to count among; ``among`` names them.
+    ``counts``: selects the replies that count; ``means`` describes them."""
 
     group: str
     name: str
@@ -110,11 +107,9 @@ NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in
 
 @dataclass(frozen=True, slots=True)
 class HeldVerdicts:
-    """A ``HeldVerdicts`` counts the rules of one kind on one question.
-
-    ``expected``: all expected rules. ``hold``: the rules that hold. ``undecided``: the rules with a
-    subset without a verdict. ``unasked``: the rules of which no subset was replayed.
-    """
+    """A ``HeldVerdicts`` counts the rules of one kind on one question. ``expected``: all expected
+    rules. ``hold``: the rules that hold. ``undecided``: the rules with a subset without a verdict.
+    ``unasked``: the rules of which no subset was replayed."""
 
     expected: int
     hold: int
@@ -130,11 +125,9 @@ class HeldVerdicts:
 def held(
     kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]
 ) -> HeldVerdicts:
-    """Returns the counts of the expected rules on the replayed subsets.
-
-    ``verdicts``: whether the answer is consistent with the truth. If only some subsets were replayed,
-    more rules may seem to hold than do.
-    """
+    """Returns the counts of the expected rules on the replayed subsets. ``verdicts``: whether the
+    answer is consistent with the truth. If only some subsets were replayed, more rules may seem to
+    hold than do."""
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
     outcomes = list[str]()
@@ -167,11 +160,8 @@ def counted_by_measure(
 
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
-    """Returns (1, 1) if all rules hold, (0, 1) if one breaks, (0, 0) if undecided.
-
-    Rules that were not replayed are ignored; otherwise only questions with a broken rule would be
-    counted.
-    """
+    """Returns (1, 1) if all rules hold, (0, 1) if one breaks, (0, 0) if undecided. Rules that were not
+    replayed are ignored; otherwise only questions with a broken rule would be counted."""
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -86,10 +86,8 @@ class Endpoint:
 
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
-        """Returns the endpoint written on a command line; see ``MODEL_SYNTAX``.
-
-        ``usual``: supplies the options that are not written. Raises InvalidInput.
-        """
+        """Returns the endpoint written on a command line; see ``MODEL_SYNTAX``. ``usual``: supplies
+        the options that are not written. Raises InvalidInput."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:

@@ -12,10 +12,8 @@ FAILURES = "failures.csv"
 
 
 def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
-    """Returns a dataclass field for a list of rows that is written to ``file``.
-
-    ``shape``: the columns of a ``.csv``, or the keys of a ``.jsonl``; empty for all keys.
-    """
+    """Returns a dataclass field for a list of rows that is written to ``file``. ``shape``: the columns
+    of a ``.csv``, or the keys of a ``.jsonl``; empty for all keys."""
     return field(default_factory=list[Any], metadata={"file": file, "shape": shape})
 
 
@@ -63,10 +61,8 @@ class ExperimentOutcome:
         self.judge_requests += judge_requests
 
     def write(self, out: Path, *, judged: bool = False) -> list[str]:
-        """Writes every table, with ``judged`` also the judgements.
-
-        Returns the names of the files, except for that of the failures. Raises InvalidInput.
-        """
+        """Writes every table, with ``judged`` also the judgements. Returns the names of the files,
+        except for that of the failures. Raises InvalidInput."""
         files = list(self._files())
         for name, shape, rows in files:
             if name.endswith(".csv"):

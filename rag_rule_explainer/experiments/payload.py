@@ -39,11 +39,9 @@ PAYLOAD_PARTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """An ``Attack`` is a set of adversarial sources, in the order shown.
-
-    ``payload``: the ids of the two sources that together put ``exploit``, a hash, into the answer; the
-    other sources make other requests.
-    """
+    """An ``Attack`` is a set of adversarial sources, in the order shown. ``payload``: the ids of the
+    two sources that together put ``exploit``, a hash, into the answer; the other sources make other
+    requests."""
 
     sources: tuple[Source, ...]
     payload: tuple[str, ...]
@@ -58,10 +56,7 @@ class Attack:
 
 def attack(count: int, seed: int, run: int = 1) -> Attack:
     """Returns ``count`` sources with the payload at two random positions, which ``seed`` and ``run``
-    determine.
-
-    Raises InvalidInput for fewer sources than the payload has halves.
-    """
+    determine. Raises InvalidInput for fewer sources than the payload has halves."""
     if count < PAYLOAD_PARTS:
         raise InvalidInput(
             f"a payload in two halves takes {PAYLOAD_PARTS} sources or more, and not {count}"

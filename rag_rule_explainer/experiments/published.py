@@ -63,10 +63,8 @@ class _Line(_Named):
 
 def examples_in(path: Path) -> Iterator[Example]:
     """Yields the examples in a file one by one, so that a large file is never in memory as a whole.
-
-    Raises InvalidInput if there is no such file, for a malformed record, a repeated id, or a file without
-    records.
-    """
+    Raises InvalidInput if there is no such file, for a malformed record, a repeated id, or a file
+    without records."""
     places = dict[str, int]()
     for place, record in enumerate(_records(path), start=1):
         where = f"{path}, record {place}"

@@ -1,8 +1,6 @@
 """This module measures how well a model answers the questions, without which its rules cannot be
-interpreted.
-
-Each question is answered three times: with all sources, with the necessary sources, and with the others.
-"""
+interpreted. Each question is answered three times: with all sources, with the necessary sources, and
+with the others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -70,11 +68,9 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class QualityRow:
-    """A ``QualityRow`` counts a model's answers on one choice of sources.
-
-    ``questions`` = ``exact`` + ``declined`` + ``other`` + ``failed``. ``exact_share`` is of the questions
-    that were answered, with its 95 % interval.
-    """
+    """A ``QualityRow`` counts a model's answers on one choice of sources. ``questions`` = ``exact`` +
+    ``declined`` + ``other`` + ``failed``. ``exact_share`` is of the questions that were answered, with
+    its 95 % interval."""
 
     data: str
     model: str
@@ -100,11 +96,9 @@ def measure_quality(
     settings: Settings,
     progress: ProgressCallback | None = None,
 ) -> list[GivenReply] | None:
-    """Returns every answer, question by question; None after Ctrl-C.
-
-    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are
-    used. Raises StoreFailed, and BaselineFailed after ``limits.failures`` failures in a row.
-    """
+    """Returns every answer, question by question; None after Ctrl-C. ``settings``: ``concurrency``,
+    ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are used. Raises StoreFailed, and
+    BaselineFailed after ``limits.failures`` failures in a row."""
     asking = SubsetAsking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
     silence = Silence(model, settings.limits.failures, "the last {count} answers of {model} all failed")
     jobs = [(example, shown) for example in examples for shown in ShownSources if shown.of(example)]

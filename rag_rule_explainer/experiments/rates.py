@@ -13,9 +13,7 @@ _FEW = 5
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A ``Rate`` is a share with its 95 % interval over questions; all three are None if ``of`` is 0.
-
-    It is ``count`` of ``of``, on ``questions`` questions.
-    """
+    It is ``count`` of ``of``, on ``questions`` questions."""
 
     value: float | None = None
     low: float | None = None

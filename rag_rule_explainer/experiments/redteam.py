@@ -45,10 +45,8 @@ MOST_GROUPS = 10
 
 @dataclass(frozen=True, slots=True)
 class RedTeamRound:
-    """A ``RedTeamRound`` is one round of one run, over ``groups`` groups.
-
-    Round 1 has two halves; *answers-kept* has a round 0 before it, with all sources as one group.
-    """
+    """A ``RedTeamRound`` is one round of one run, over ``groups`` groups. Round 1 has two halves;
+    *answers-kept* has a round 0 before it, with all sources as one group."""
 
     run: int
     approach: str

@@ -41,11 +41,8 @@ class ReplyKind(str, Enum):
 
 
 class TruthIn(str, Enum):
-    """This enum says where the truth's words occur among the sources shown: in a necessary source, else
-    in a distractor, else nowhere.
-
-    A truth of "yes" or "no" occurs nowhere.
-    """
+    """This enum says where the truth's words occur among the sources shown: in a necessary source,
+    else in a distractor, else nowhere. A truth of "yes" or "no" occurs nowhere."""
 
     NECESSARY = "necessary"
     DISTRACTOR = "distractor"
@@ -91,12 +88,9 @@ def reply(
     judged: bool,
     besides: int,
 ) -> LabelledReply:
-    """Returns the classified reply on these sources.
-
-    ``verdict``: whether the answer is consistent with the truth. ``judged``: whether there was a judge.
-    ``besides``: the number of words beside those of the truth, without articles, from which on it says
-    too much.
-    """
+    """Returns the classified reply on these sources. ``verdict``: whether the answer is consistent
+    with the truth. ``judged``: whether there was a judge. ``besides``: the number of words beside
+    those of the truth, without articles, from which on it says too much."""
     ids = tuple([source.id for source in kept])
     kind = _kind(answer.text, example.answer, verdict, judged=judged)
     return LabelledReply(

@@ -253,10 +253,7 @@ class _Run:
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
         """Scores the rules found from ``count`` votes per subset, and adds a score per kind to
-        ``scores``.
-
-        Returns an empty text; if verdicts are missing, the reason, without scoring.
-        """
+        ``scores``. Returns an empty text; if verdicts are missing, the reason, without scoring."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

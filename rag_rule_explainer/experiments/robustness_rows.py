@@ -13,10 +13,8 @@ from .scoring import Score
 @dataclass(frozen=True, slots=True)
 class RobustnessQuestion:
     """A ``RobustnessQuestion`` counts the rules of one kind on one question, by votes of the first
-    ``samples`` samples.
-
-    ``right``: rules both found and expected. ``precision`` and ``recall`` are None if undefined.
-    """
+    ``samples`` samples. ``right``: rules both found and expected. ``precision`` and ``recall`` are
+    None if undefined."""
 
     model: str
     temperature: float | None

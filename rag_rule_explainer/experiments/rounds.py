@@ -31,10 +31,8 @@ class _Noting(Grouped):
 
 def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[GroupRound, ...]:
     """Returns the rounds of the grouped search for retention rules, by running it over the verdicts.
-
     The final trial, of the rule together with everything dropped, is part of the last round. Raises
-    KeyError if a verdict is missing.
-    """
+    KeyError if a verdict is missing."""
     miner = _Noting(RuleKind.RETENTION)
     search, asked = RuleSearch(miner, lattice), list[list[Mask]]()
     while asks := search.ask():

@@ -31,9 +31,7 @@ def one_by_one(
     progress: ProgressCallback | None,
 ) -> bool:
     """Runs the jobs one by one and counts them; returns False if Ctrl-C ended it before the last.
-
-    Ctrl-C is checked after each job; ``do`` may also check in between.
-    """
+    Ctrl-C is checked after each job; ``do`` may also check in between."""
     with _interruptions() as check:
         try:
             for job in jobs:
@@ -53,10 +51,8 @@ async def several_at_once(
     width: int,
     is_over: Callable[[], object],
 ) -> None:
-    """Runs the jobs in order, ``width`` at a time, until ``is_over`` or an error.
-
-    Jobs in flight are awaited before the first error is raised, because they may already be paid for.
-    """
+    """Runs the jobs in order, ``width`` at a time, until ``is_over`` or an error. Jobs in flight are
+    awaited before the first error is raised, because they may already be paid for."""
     waiting, errors = iter(jobs), list[Exception]()
 
     async def work() -> None:
@@ -78,9 +74,7 @@ async def several_at_once(
 @dataclass(slots=True)
 class Silence:
     """This class detects that a model is down: ``most`` failures in a row; None for never.
-
-    ``complaint``: the message of the error, with ``{model}`` and ``{count}``.
-    """
+    ``complaint``: the message of the error, with ``{model}`` and ``{count}``."""
 
     model: Examined
     most: int | None

@@ -55,11 +55,9 @@ class SampledQuestion:
 
 @dataclass(slots=True, eq=False)
 class Sampling:
-    """This class draws the samples of one model, once, on one event loop.
-
-    ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace.
-    ``budget``: afterwards, the spending. ``answered``: called after each answer.
-    """
+    """This class draws the samples of one model, once, on one event loop. ``settings``: ``timeout``,
+    ``retries``, ``limits`` and the ``store``, in the model's namespace. ``budget``: afterwards, the
+    spending. ``answered``: called after each answer."""
 
     model: Examined
     asked: Sequence[SampledQuestion]

@@ -20,10 +20,8 @@ def voted(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 class Mined(NamedTuple):
-    """A ``Mined`` holds the antecedents of all valid rules.
-
-    ``unresolved``: needed subsets without a verdict; if there are any, there may be more rules.
-    """
+    """A ``Mined`` holds the antecedents of all valid rules. ``unresolved``: needed subsets without a
+    verdict; if there are any, there may be more rules."""
 
     rules: Mapping[RuleKind, frozenset[Mask]]
     unresolved: tuple[Mask, ...]
@@ -31,11 +29,8 @@ class Mined(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def mined(verdicts: tuple[Verdict, ...]) -> Mined:
-    """Returns the rules that the Dual Rule Miner finds.
-
-    ``verdicts``: of the condition of retention rules, on all subsets, by mask; the condition of omission
-    rules is the negation.
-    """
+    """Returns the rules that the Dual Rule Miner finds. ``verdicts``: of the condition of retention
+    rules, on all subsets, by mask; the condition of omission rules is the negation."""
     lattice = Lattice(len(verdicts).bit_length() - 1)
     rules = dict[RuleKind, frozenset[Mask]]()
     unresolved = set[Mask]()
@@ -66,10 +61,8 @@ def _verdict_of(kind: RuleKind, verdict: Verdict) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A ``Score`` counts the rules of one question: expected, found, and both.
-
-    Precision is None without found rules, recall is None without expected rules.
-    """
+    """A ``Score`` counts the rules of one question: expected, found, and both. Precision is None
+    without found rules, recall is None without expected rules."""
 
     expected: int
     found: int

@@ -25,12 +25,9 @@ from .walking import WalkedVerdicts
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An ``Answered`` holds the probes of one question, by mask over ``sources``, of which the first is
-    the highest bit.
-
-    ``incomplete``: the reason why requested probes are missing; empty if none is. ``calls``: calls of the
-    model. ``stored``: answers from the store.
-    """
+    """An ``Answered`` holds the probes of one question, by mask over ``sources``, of which the first
+    is the highest bit. ``incomplete``: the reason why requested probes are missing; empty if none is.
+    ``calls``: calls of the model. ``stored``: answers from the store."""
 
     sources: tuple[Source, ...]
     probes: Mapping[Mask, ProbeRecord]
@@ -46,10 +43,7 @@ class Answered:
 
     def verdict(self, mask: Mask, size: int) -> Verdict | None:
         """Returns the verdict on a subset of the first ``size`` sources; None if the subset was not
-        replayed.
-
-        It HOLDS if the answer is consistent with the truth.
-        """
+        replayed. It HOLDS if the answer is consistent with the truth."""
         probe = self._probe(mask, size)
         return None if probe is None else judgement_in(probe).verdict
 

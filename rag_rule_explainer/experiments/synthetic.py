@@ -19,9 +19,7 @@ _WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath",
 
 def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> Iterator[Example]:
     """Yields questions for a code, of which each necessary source has one part; the others have none.
-
-    Raises InvalidInput for fewer sources than are necessary.
-    """
+    Raises InvalidInput for fewer sources than are necessary."""
     if not 1 <= necessary <= sources:
         raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
     for number in range(1, count + 1):

@@ -37,10 +37,8 @@ def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> N
 
 
 def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]], names: Sequence[str] = ()) -> None:
-    """Writes one record per line, in ASCII, so that no text can control a terminal.
-
-    ``names``: the keys to write; empty for all. Raises InvalidInput.
-    """
+    """Writes one record per line, in ASCII, so that no text can control a terminal. ``names``: the
+    keys to write; empty for all. Raises InvalidInput."""
     chosen = ({name: each[name] for name in names} if names else each for each in records)
     write_bytes(path, "".join(f"{json.dumps(each)}\n" for each in chosen).encode("ascii"))
 

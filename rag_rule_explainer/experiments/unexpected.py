@@ -47,10 +47,8 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yields a record for each rule that is unexpected or missing at any of these numbers of samples.
-
-    ``decided_by``: the subsets that the rule applies to and whose vote contradicts the labels, with all
-    their samples.
-    """
+    ``decided_by``: the subsets that the rule applies to and whose vote contradicts the labels, with
+    all their samples."""
     asked, necessary = table.asked, table.asked.necessary
     votes = {count: table.votes(count) for count in counts}
     known = {kind: expected(kind, asked.sources.lattice, necessary) for kind in RuleKind}

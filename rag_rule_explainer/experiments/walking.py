@@ -1,7 +1,5 @@
-"""This module counts what each miner visits in a lattice with known verdicts.
-
-The real searches are run over the verdicts, node by node; nothing is computed by formula.
-"""
+"""This module counts what each miner visits in a lattice with known verdicts. The real searches are
+run over the verdicts, node by node; nothing is computed by formula."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -120,11 +120,9 @@ def _complaints_of(explanation: "Explanation", kind: RuleKind, rules: Sequence[F
 
 
 class _Broken:
-    """This class answers whether a subset that broke lies under an antecedent.
-
-    It checks all such subsets at once: for each unit it holds an integer with one byte per subset, which
-    is 1 where the antecedent's kind applies.
-    """
+    """This class answers whether a subset that broke lies under an antecedent. It checks all such
+    subsets at once: for each unit it holds an integer with one byte per subset, which is 1 where the
+    antecedent's kind applies."""
 
     def __init__(
         self, explanation: "Explanation", kind: RuleKind, units: Mapping[str, int], size: int

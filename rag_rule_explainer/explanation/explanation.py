@@ -1,8 +1,6 @@
 """This module defines the explanation, a pydantic model with a JSON round trip and a schema version.
-
 An Explanation that is read from JSON is untrusted: sizes and types are checked, and nothing in it is
-executed or fetched.
-"""
+executed or fetched."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated

@@ -34,9 +34,7 @@ Relation = Literal["absolute", "relative"]
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A ``SourceRecord`` holds a retrieved source. ``metadata``: the metadata in JSON's types.
-
-    ``pinned``: True iff every replay retained the source, so that no rule names it.
-    """
+    ``pinned``: True iff every replay retained the source, so that no rule names it."""
 
     id: str
     text: str
@@ -238,11 +236,8 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class Spent:
     """A ``Spent`` holds the tokens that the models reported, and their cost; replays and judge
-    separately.
-
-    The kinds of tokens are ``input_tokens``, of which ``cached_input_tokens`` came from the provider's
-    cache, ``output_tokens`` and ``total_tokens``. A cost is None if a price is missing.
-    """
+    separately. The kinds of tokens are ``input_tokens``, of which ``cached_input_tokens`` came from
+    the provider's cache, ``output_tokens`` and ``total_tokens``. A cost is None if a price is missing."""
 
     replays: dict[str, int] = field(default_factory=dict[str, int])
     judge: dict[str, int] = field(default_factory=dict[str, int])

@@ -12,9 +12,7 @@ _MODEL = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_buil
 
 class RuleSummary(BaseModel):
     """A ``RuleSummary`` holds one rule: the sources that it names, its sentence, and its evidence.
-
-    Only ``claim`` and ``evidence`` say how certain it is; ``rule`` does not.
-    """
+    Only ``claim`` and ``evidence`` say how certain it is; ``rule`` does not."""
 
     model_config = _MODEL
 
@@ -38,11 +36,8 @@ class RuleSummary(BaseModel):
 
 class Summary(BaseModel):
     """A ``Summary`` holds the answer and its rules, with the ids of the sources, but no texts and no
-    probes.
-
-    ``predicates``: the condition of rules, by kind. ``warnings``: sentences to be read before any rule.
-    Unless ``complete``, more rules may exist, and ``why_incomplete`` gives the reason.
-    """
+    probes. ``predicates``: the condition of rules, by kind. ``warnings``: sentences to be read before
+    any rule. Unless ``complete``, more rules may exist, and ``why_incomplete`` gives the reason."""
 
     model_config = _MODEL
 

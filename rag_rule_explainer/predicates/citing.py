@@ -55,10 +55,8 @@ class Citation(NamedTuple):
 
 
 def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[Citation]:
-    """Yields every citation in the text; see the table in the module's docstring.
-
-    ``kept``: the ids of the sources shown, in order. ``known``: the ids of all sources.
-    """
+    """Yields every citation in the text; see the table in the module's docstring. ``kept``: the ids of
+    the sources shown, in order. ``known``: the ids of all sources."""
     places = tuple(kept)
     reading = _Reading(places, frozenset((*places, *known)))
     for group in _GROUP.finditer(text):
@@ -132,11 +130,9 @@ def _ids(sources: tuple[Source, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Cites:
-    """This predicate holds iff the answer cites ``source``, and ``source`` was shown.
-
-    If ``source`` is None, it holds iff the answer cites at least one source, and every citation is of a
-    source that was shown.
-    """
+    """This predicate holds iff the answer cites ``source``, and ``source`` was shown. If ``source`` is
+    None, it holds iff the answer cites at least one source, and every citation is of a source that was
+    shown."""
 
     source: str | None = None
 
@@ -194,9 +190,7 @@ def _not_there(source: str, kept: tuple[str, ...], known: tuple[str, ...]) -> st
 @dataclass(frozen=True, slots=True)
 class MentionsSource:
     """This predicate holds iff the id or the title of ``source`` occurs in the answer as whole words.
-
-    The case of the title is ignored. The source need not have been shown.
-    """
+    The case of the title is ignored. The source need not have been shown."""
 
     source: str
 
@@ -257,8 +251,6 @@ def cites(source: str | None = None) -> Cites:
 
 
 def mentions_source(source: str) -> MentionsSource:
-    """Returns a predicate that holds iff the id or the title of ``source`` occurs in the answer.
-
-    The source need not have been shown. Raises InvalidInput for an empty id.
-    """
+    """Returns a predicate that holds iff the id or the title of ``source`` occurs in the answer. The
+    source need not have been shown. Raises InvalidInput for an empty id."""
     return MentionsSource(_id_given(source, "mentions_source"))

@@ -1,8 +1,6 @@
-"""This module combines predicates by ``~``, ``&`` and ``|`` and turns functions into predicates.
-
-The combinations follow Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, UNKNOWN | HOLDS is HOLDS.
-Parts are evaluated from left to right, and no further than needed, so put the cheap part first.
-"""
+"""This module combines predicates by ``~``, ``&`` and ``|`` and turns functions into predicates. The
+combinations follow Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, UNKNOWN | HOLDS is HOLDS.
+Parts are evaluated from left to right, and no further than needed, so put the cheap part first."""
 
 import inspect
 import re
@@ -52,10 +50,8 @@ def opposite(predicate: Predicate) -> "Not":
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the base predicate, and True iff ``predicate`` is the negation of that base.
-
-    A predicate and its negation stay consistent if the base is judged once and its verdict inverted.
-    """
+    """Returns the base predicate, and True iff ``predicate`` is the negation of that base. A predicate
+    and its negation stay consistent if the base is judged once and its verdict inverted."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
@@ -221,10 +217,8 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
 
 
 def as_predicate(given: PredicateLike) -> Predicate:
-    """Returns a predicate unchanged, and a function as a predicate.
-
-    Raises InvalidInput for an object that cannot be called, or for a predicate that cannot be hashed.
-    """
+    """Returns a predicate unchanged, and a function as a predicate. Raises InvalidInput for an object
+    that cannot be called, or for a predicate that cannot be hashed."""
     if _is_uncalled(given):
         name = getattr(given, "__name__", type(given).__name__)
         raise InvalidInput(
@@ -261,10 +255,8 @@ def _folded(
     parts: tuple[Predicate, ...], case: Case, decisive: Verdict
 ) -> Generator[Judged, Judgement, Judgement]:
     """Returns the conjunction (``decisive``: BREAKS) or disjunction (HOLDS) of the parts' judgements.
-
     The first decisive part decides. Without one, an UNKNOWN part makes the result UNKNOWN; else the
-    result is the opposite of ``decisive``, with the reasons of all parts.
-    """
+    result is the opposite of ``decisive``, with the reasons of all parts."""
     unknown, reasons = None, list[str]()
     for part in parts:
         judgement = yield part(case)

@@ -13,11 +13,9 @@ ANONYMOUS = "the given function"
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """Returns the return value of a generator that yields judgements and receives each one back.
-
-    If a yielded judgement is awaitable, the result is a coroutine that runs the rest; else no event loop
-    is needed.
-    """
+    """Returns the return value of a generator that yields judgements and receives each one back. If a
+    yielded judgement is awaitable, the result is a coroutine that runs the rest; else no event loop is
+    needed."""
     try:
         judged = next(steps)
         while isinstance(judged, Judgement):

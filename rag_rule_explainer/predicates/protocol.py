@@ -11,10 +11,8 @@ Judged: TypeAlias = Judgement | Awaitable[Judgement]
 
 @runtime_checkable
 class Predicate(Protocol):
-    """This protocol describes a predicate: it judges one case.
-
-    ``str(predicate)`` is its clause in a rule: "the answer contains 'calcium'".
-    """
+    """This protocol describes a predicate: it judges one case. ``str(predicate)`` is its clause in a
+    rule: "the answer contains 'calcium'"."""
 
     def __call__(self, case: Case, /) -> Judged:
         """Returns the judgement, or an awaitable of it."""

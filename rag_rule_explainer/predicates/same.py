@@ -75,10 +75,8 @@ class SameAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith:
-    """This predicate holds iff the answer is the ``truth`` by the paper's near-exact match.
-
-    If the texts do not match, the ``jury``, if any, decides.
-    """
+    """This predicate holds iff the answer is the ``truth`` by the paper's near-exact match. If the
+    texts do not match, the ``jury``, if any, decides."""
 
     truth: str
     jury: Jury | None = None

@@ -73,11 +73,9 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """This predicate holds iff the regular expression matches somewhere in the answer.
-
-    A running search cannot be stopped: with nested repetition, as in ``(a+)+$``, some answers, which may
-    come from an adversary, take practically for ever.
-    """
+    """This predicate holds iff the regular expression matches somewhere in the answer. A running
+    search cannot be stopped: with nested repetition, as in ``(a+)+$``, some answers, which may come
+    from an adversary, take practically for ever."""
 
     pattern: str
 
@@ -164,10 +162,8 @@ def matches(pattern: str) -> Matches:
 
 def one_of(texts: Iterable[str]) -> OneOf:
     """Returns a predicate that holds iff the answer is one of ``texts``, such as ``one_of(["yes",
-    "no"])``.
-
-    Texts are compared by the paper's near-exact match. Raises InvalidInput for an empty list.
-    """
+    "no"])``. Texts are compared by the paper's near-exact match. Raises InvalidInput for an empty
+    list."""
     given = texts_given(texts, "one_of")
     if not given:
         raise InvalidInput("one_of([]) breaks for every answer; give the texts that may be the answer")

@@ -18,10 +18,8 @@ from .structured import NO_JSON, json_in
 
 @dataclass(frozen=True, slots=True)
 class IsValid:
-    """This predicate holds iff pydantic validates the answer's JSON as a type.
-
-    Two such predicates are equal iff they have the same pydantic adapter.
-    """
+    """This predicate holds iff pydantic validates the answer's JSON as a type. Two such predicates are
+    equal iff they have the same pydantic adapter."""
 
     name: str
     adapter: Any = field(repr=False)
@@ -41,10 +39,8 @@ class IsValid:
         return Judgement(Verdict.HOLDS)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question, the JSON of both answers and the hash of the type's JSON schema.
-
-        The key is None if the type has no JSON schema.
-        """
+        """Returns the question, the JSON of both answers and the hash of the type's JSON schema. The
+        key is None if the type has no JSON schema."""
         if self.schema is None:
             return None
         return case.question, json_in(case.baseline), json_in(case.answer), self.schema
@@ -121,10 +117,7 @@ def _schema_of(adapter: Any) -> str | None:
 
 def is_valid(kind: Any) -> IsValid:
     """Returns a predicate that holds iff the answer's JSON is valid for a pydantic model, or another
-    type.
-
-    Raises InvalidInput for a type that pydantic does not know.
-    """
+    type. Raises InvalidInput for a type that pydantic does not know."""
     adapter = _adapter(kind)
     plain = isinstance(kind, type) and get_origin(kind) is None
     return IsValid(kind.__name__ if plain else str(kind), adapter, _schema_of(adapter))

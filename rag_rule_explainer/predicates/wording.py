@@ -36,11 +36,9 @@ def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def normal_form(form: Form, text: str) -> str:
-    """Returns the text in this Unicode normal form, in linear time.
-
-    Python sorts the accents above one letter by insertion, which takes hours for a million unsorted
-    accents. They are sorted here before Python sees them.
-    """
+    """Returns the text in this Unicode normal form, in linear time. Python sorts the accents above one
+    letter by insertion, which takes hours for a million unsorted accents. They are sorted here before
+    Python sees them."""
     if text.isascii():
         return text
     return unicodedata.normalize(form, _MANY_MARKS.sub(_in_order, text))
@@ -56,10 +54,8 @@ def _in_order(found: re.Match[str]) -> str:
 
 @_remembered
 def same_wording(text: str) -> str:
-    """Returns the text without differences of presentation.
-
-    Case, white space, typographic variants of marks, and marks around the whole text are normalised.
-    """
+    """Returns the text without differences of presentation. Case, white space, typographic variants of
+    marks, and marks around the whole text are normalised."""
     plain = _TYPOGRAPHIC_MARK.sub(lambda mark: _TYPOGRAPHIC[mark[0]], normal_form("NFC", text)).casefold()
     return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
 
@@ -129,11 +125,9 @@ _WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 
 def overlap(first: str, second: str) -> float:
-    """Returns the token-level F1 of two texts, as for SQuAD: 2 * shared / (words of both), in any order.
-
-    Words are those of ``near_exact``, articles included, because hepatitis A is not hepatitis. Texts
-    without words get 1 if they are equal, else 0.
-    """
+    """Returns the token-level F1 of two texts, as for SQuAD: 2 * shared / (words of both), in any
+    order. Words are those of ``near_exact``, articles included, because hepatitis A is not hepatitis.
+    Texts without words get 1 if they are equal, else 0."""
     left, right = (Counter(_WORD.findall(near_exact(text))) for text in (first, second))
     if not left or not right:
         return float(equivalent(first, second))

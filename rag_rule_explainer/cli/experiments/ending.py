@@ -21,11 +21,9 @@ _SHOWN = 5
 
 
 def prepare(out: Path, table: str, *, figures: bool = False) -> None:
-    """Makes the folder of ``table`` before anything is paid for.
-
-    Raises MissingExtra if figures cannot be drawn. Raises InvalidInput if the folder is not writable or
-    has the tables of another experiment, because some files of both have the same names.
-    """
+    """Makes the folder of ``table`` before anything is paid for. Raises MissingExtra if figures cannot
+    be drawn. Raises InvalidInput if the folder is not writable or has the tables of another
+    experiment, because some files of both have the same names."""
     if figures:
         new_figure("", "")
     others = [name for name in _TABLES if name != table and (out / name).exists()]
@@ -62,10 +60,8 @@ class ExperimentEnding:
     judged: bool | None = None
 
     def conclude(self, outcome: ExperimentOutcome, lines: Iterable[str], failed: str) -> typer.Exit:
-        """Writes and prints the results, and returns the exit to raise.
-
-        ``failed``: the words printed after the number of failures. Raises InvalidInput.
-        """
+        """Writes and prints the results, and returns the exit to raise. ``failed``: the words printed
+        after the number of failures. Raises InvalidInput."""
         if outcome.interrupted:
             return interrupted(outcome.done, self.of, self.settings)
         files = ", ".join(outcome.write(self.out, judged=bool(self.judged)))

@@ -103,10 +103,8 @@ class Endpoints:
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
-        """Returns the models of these names; without names, ``free``, or the offline reader.
-
-        Raises InvalidInput, MissingExtra.
-        """
+        """Returns the models of these names; without names, ``free``, or the offline reader. Raises
+        InvalidInput, MissingExtra."""
         if not models:
             given = {"--base-url": self.base_url, "--reasoning-effort": self.reasoning_effort}
             for option, value in given.items():

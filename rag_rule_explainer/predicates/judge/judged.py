@@ -22,10 +22,8 @@ _SUBJECT = re.compile(r"(?:the|this|an?) (?:candidate|answer)\s+|it\s+", re.IGNO
 
 
 def stored_name(jury: Jury, *parts: str) -> str | None:
-    """Returns the name under which a store keeps judgements; None if the judge has no name.
-
-    The name differs for another judge, another number of opinions, another criterion, and another prompt.
-    """
+    """Returns the name under which a store keeps judgements; None if the judge has no name. The name
+    differs for another judge, another number of opinions, another criterion, and another prompt."""
     if jury.name is None:
         return None
     terms = [str(EDITION), INSTRUCTIONS, str(LONGEST), jury.name, str(jury.samples), *parts]

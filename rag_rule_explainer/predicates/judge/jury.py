@@ -55,10 +55,8 @@ class Jury:
 
 
 class JudgeQuestion(NamedTuple):
-    """A ``JudgeQuestion`` is one answer to be judged.
-
-    ``remembered_as``, ``memo_key``: the key of the judgement in a store; unused if the jury has no name.
-    """
+    """A ``JudgeQuestion`` is one answer to be judged. ``remembered_as``, ``memo_key``: the key of the
+    judgement in a store; unused if the jury has no name."""
 
     jury: Jury
     matter: Matter
@@ -88,9 +86,7 @@ current_batcher: ContextVar[Batcher | None] = ContextVar("rag_rule_bench", defau
 @dataclass(slots=True)
 class Company:
     """This class records whether a judgement rests on an opinion from a request with several answers.
-
-    A context variable carries it, so that it is known whatever the predicate does with the opinion.
-    """
+    A context variable carries it, so that it is known whatever the predicate does with the opinion."""
 
     is_mixed: bool = False
 
@@ -100,18 +96,14 @@ company: ContextVar[Company | None] = ContextVar("rag_rule_company", default=Non
 
 
 def among_others(name: str) -> str:
-    """Returns the stored name of a judgement from a request with several answers.
-
-    It differs from the name of a judgement on a single answer, so that neither is taken for the other.
-    """
+    """Returns the stored name of a judgement from a request with several answers. It differs from the
+    name of a judgement on a single answer, so that neither is taken for the other."""
     return f"{name}, judged among others"
 
 
 async def judgement_of(asked: JudgeQuestion) -> Judgement:
     """Returns the judgement of the batcher; without a batcher, that of the judge on this answer alone.
-
-    Raises JudgeFailed.
-    """
+    Raises JudgeFailed."""
     batcher = current_batcher.get()
     if batcher is not None and batcher.is_here:
         return await batcher.judgement(asked)
@@ -158,10 +150,8 @@ async def answered(
 
 
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
-    """Returns the jury of a judge: a chat model, an LLM, or a function of a JudgeRequest.
-
-    Raises InvalidInput for an object that cannot be a judge, and for invalid numbers.
-    """
+    """Returns the jury of a judge: a chat model, an LLM, or a function of a JudgeRequest. Raises
+    InvalidInput for an object that cannot be a judge, and for invalid numbers."""
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
@@ -199,10 +189,8 @@ def _adapted(judge: Any) -> Any:
 
 @cache
 def _adapters() -> tuple[Any, ...]:
-    """Returns the entry points by which integrations make judges of their frameworks' models.
-
-    Cached, because it reads the metadata of every installed distribution.
-    """
+    """Returns the entry points by which integrations make judges of their frameworks' models. Cached,
+    because it reads the metadata of every installed distribution."""
     from importlib.metadata import (
         entry_points,  # imported late, because importing the package reads no folders
     )

@@ -7,10 +7,8 @@ from ...verdicts import Judgement, Verdict
 
 
 def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
-    """Returns the majority judgement; None while the remaining opinions could change it.
-
-    A draw is UNKNOWN; opinions that are unsure count for neither side.
-    """
+    """Returns the majority judgement; None while the remaining opinions could change it. A draw is
+    UNKNOWN; opinions that are unsure count for neither side."""
     if samples == 1:
         return opinions[0] if opinions else None
     counts = Counter(opinion.verdict for opinion in opinions)

@@ -34,11 +34,8 @@ _MORE_SETTINGS = ("model_kwargs", "additional_kwargs")
 
 def judge_name_of(model: object, model_name: str | None, *more: str) -> str | None:
     """Returns a name such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None without
-    ``model_name``.
-
-    Only the host and port of the endpoint are named, because a path, query or user may be secret.
-    Settings that are not set are not named. ``more``: further parts of the name.
-    """
+    ``model_name``. Only the host and port of the endpoint are named, because a path, query or user may
+    be secret. Settings that are not set are not named. ``more``: further parts of the name."""
     if not model_name:
         return None
     endpoint = next((host for path in _ENDPOINTS if (host := _host(_at(model, path)))), None)

@@ -10,11 +10,9 @@ from ...printable import without_secrets
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """A ``Matter`` holds what the judge must decide about each candidate.
-
-    ``criterion``: the statement about the candidate that a "yes" confirms. ``truth``: the answer to which
-    candidates are compared; ``reference``: a text to which the criterion refers. Both may be None.
-    """
+    """A ``Matter`` holds what the judge must decide about each candidate. ``criterion``: the statement
+    about the candidate that a "yes" confirms. ``truth``: the answer to which candidates are compared;
+    ``reference``: a text to which the criterion refers. Both may be None."""
 
     criterion: str
     question: str
@@ -24,10 +22,7 @@ class Matter:
 
 class Candidate(NamedTuple):
     """A ``Candidate`` holds an answer as shown to the judge, under an id that is used in this request
-    only.
-
-    ``left_out``: the number of characters cut from its middle.
-    """
+    only. ``left_out``: the number of characters cut from its middle."""
 
     id: str
     answer: str
@@ -36,11 +31,9 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """A ``JudgeRequest`` holds one request to a judge.
-
-    ``instructions``: the package's fixed text for a system message. ``content``: the matter and the
-    candidates as one JSON object, for the user message.
-    """
+    """A ``JudgeRequest`` holds one request to a judge. ``instructions``: the package's fixed text for
+    a system message. ``content``: the matter and the candidates as one JSON object, for the user
+    message."""
 
     instructions: str
     content: str
@@ -67,11 +60,8 @@ JudgeSays: TypeAlias = str | Mapping[str, Any] | JudgeReply
 
 class Judge(Protocol):
     """This protocol describes a judge: sync or async, it returns opinions as JSON, a mapping, or a
-    JudgeReply.
-
-    The module ``reply`` describes the JSON. A mapping leads from the candidates' ids to True, False,
-    "yes", "no", "unsure", a Verdict, a Judgement, or ``{"verdict": ..., "reason": ...}``.
-    """
+    JudgeReply. The module ``reply`` describes the JSON. A mapping leads from the candidates' ids to
+    True, False, "yes", "no", "unsure", a Verdict, a Judgement, or ``{"verdict": ..., "reason": ...}``."""
 
     def __call__(self, request: JudgeRequest, /) -> JudgeSays | Awaitable[JudgeSays]:
         """Returns one opinion per candidate. If it raises, the probes of all candidates are UNKNOWN."""

@@ -77,10 +77,7 @@ def cleaned(text: str) -> str:
 
 def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
     """Returns the part of an answer that a judge is shown, and the number of characters cut from its
-    middle.
-
-    Answers with the same shown part share one judgement.
-    """
+    middle. Answers with the same shown part share one judgement."""
     text = cleaned(answer)
     if len(text) <= longest:
         return text, 0
@@ -107,9 +104,7 @@ def request_for(
     matter: Matter, answers: Sequence[str], new_id: Callable[[], str] = _random_id
 ) -> JudgeRequest:
     """Returns the request to judge these answers; each has an id that occurs in none of the texts.
-
-    ``content`` is always one valid JSON object, with one line per candidate.
-    """
+    ``content`` is always one valid JSON object, with one line per candidate."""
     texts = [shown(answer) for answer in answers]
     truth, unseen = ("", 0) if matter.truth is None else shown(matter.truth)
     about = [
