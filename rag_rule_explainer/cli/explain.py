@@ -48,8 +48,7 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 
 
 def explain(request: SearchRequest, settings: Settings) -> None:
-    """Explains the answer and prints the explanation. Exits with 130 after an interrupt, also with
-    output."""
+    """Explains the answer and prints the explanation. After an interrupt, the exit code is 130."""
     explanation = _explained_once_confirmed(request, settings)
     show(explanation, as_json=request.json)
     print_notes(explanation, settings)

@@ -71,12 +71,10 @@ def _name_of(package: str) -> str:
 
 
 def _found_for(application: Any) -> str:
-    """Returns the package of the integration for an application.
-
-    The class of the application decides. For a function, it is the integration that its module imports,
-    else the framework that its module imports. If there is not exactly one, the result of calling a
-    function without parameters decides. Otherwise it is the integration for plain functions.
-    """
+    """Returns the package of the integration that fits the application. The class of the application
+    decides. For a function, its module decides by the one integration, or else the one framework, that it
+    imports. Without such an import, the result of a function without parameters decides. Any other
+    function has the integration for plain functions."""
     found = _built_with(application)
     if found is not None:
         return found

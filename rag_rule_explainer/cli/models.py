@@ -1,5 +1,5 @@
-"""This module makes replays and judges: the offline reader, or a chat model at an OpenAI-compatible
-endpoint."""
+"""This module makes replays and judges for a command: by the offline reader, or by a chat model at an
+OpenAI-compatible endpoint."""
 
 import os
 import re

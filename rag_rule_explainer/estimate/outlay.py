@@ -132,8 +132,9 @@ def outlay_of(
 
 
 class _Runs(NamedTuple):
-    """This class holds the replays of one case: ``before`` mining or after, and for ``mined`` subsets.
-    ``spared``: 1 if the first run also answers the probe of the full set, else 0."""
+    """This class counts the replays of one case. ``before``: replays before mining and after it.
+    ``mined``: replays of subsets. ``spared``: 1 if the first run also answers the probe of the full set,
+    else 0."""
 
     before: int
     mined: int

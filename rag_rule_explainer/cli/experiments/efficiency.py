@@ -125,7 +125,7 @@ class EfficiencyRequest:
         drawing = Drawing(self.data, self.examples or 50, self.seed)
         return drawing.drawn(self.necessary, self.necessary, sources)
 
-    def asked(self) -> SubsetAsking:
+    def asking(self) -> SubsetAsking:
         """Returns the model and the judge to use. Raises InvalidInput, MissingExtra."""
         if self.data is None:
             settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
@@ -150,7 +150,7 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
     plan, out = request.plan(), request.running.out
     found = request.drawn(max(plan.sizes))
     prepare(out, "efficiency.csv", figures=figures)
-    asking = request.asked()
+    asking = request.asking()
     if request.model is not None:
         most = len(found) * ((1 << max(plan.sizes)) - 1)
         say(f"at most {most:,} calls of the model, and {request.running.retries} more of each that fails")
