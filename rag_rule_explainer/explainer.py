@@ -234,7 +234,7 @@ class Explainer:
         fields: CallFields,
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: the only rule to verify; None to search for rules."""
+        """Returns the session of one call. ``rule``: a rule to verify; None to search for rules."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 
