@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..allowed import checked_list, told
+from ..allowed import brief, checked_list
 from ..errors import InvalidInput
 from ..sources import Source
 from ..verdicts import Answer, Case
@@ -46,7 +46,7 @@ class LabelledCase:
         for name in ("truth", "reference"):
             if not isinstance(getattr(self, name), (str, type(None))):
                 raise InvalidInput(
-                    f"the {name} of a case is {told(getattr(self, name))}; give a str, or leave it out"
+                    f"the {name} of a case is {brief(getattr(self, name))}; give a str, or leave it out"
                 )
         object.__setattr__(self, "sources", _listed("sources", self.sources))
         if self.kept is not None:
@@ -63,5 +63,5 @@ class LabelledCase:
 def _listed(name: str, given: object) -> tuple[Source, ...]:
     listed = checked_list(f"{name} of a case", given, "Source(id, text)")
     if not all(isinstance(each, Source) for each in listed):
-        raise InvalidInput(f"{name} of a case is {told(given)}; give a list of Source(id, text)")
+        raise InvalidInput(f"{name} of a case is {brief(given)}; give a list of Source(id, text)")
     return listed

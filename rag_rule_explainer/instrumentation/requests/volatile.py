@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ...allowed import checked_list, told
+from ...allowed import brief, checked_list
 from ...errors import InvalidInput
 
 _MONTHS = (
@@ -93,13 +93,13 @@ def _compiled(given: Any) -> re.Pattern[str]:
             pattern = re.compile(given)
         except (re.error, OverflowError, RecursionError) as error:
             raise InvalidInput(
-                f"ignore has a pattern that cannot be read, {told(given)}: {error}; write one {_SUCH_AS}"
+                f"ignore has a pattern that cannot be read, {brief(given)}: {error}; write one {_SUCH_AS}"
             ) from error
     if not isinstance(getattr(pattern, "pattern", None), str):
-        raise InvalidInput(f"ignore has {told(given)}; give regular expressions, {_SUCH_AS}")
+        raise InvalidInput(f"ignore has {brief(given)}; give regular expressions, {_SUCH_AS}")
     if pattern.search("") is not None:
         raise InvalidInput(
-            f"ignore has {told(pattern.pattern)}, which is found in every text, so that no difference "
+            f"ignore has {brief(pattern.pattern)}, which is found in every text, so that no difference "
             f"would count; write one that matches something, {_SUCH_AS}"
         )
     return pattern
