@@ -1,4 +1,4 @@
-"""Searches that interception cannot see, gated by hand."""
+"""This module gates searches that interception cannot see, such as the user's own functions."""
 
 import inspect
 from collections.abc import Callable, Collection, Generator, Mapping
@@ -12,12 +12,12 @@ from ..recording.recorder import GoingOn, going_on, rejoining
 from .intercepted_call import Asked, Shape, adriven, driven
 
 PartOf: TypeAlias = Callable[[object], GoingOn | None]
-"""What a call of a retriever takes part in."""
+"""A function from a retriever to the baseline or replay that a call of it belongs to, or None."""
 
 
 @contextmanager
 def joining(run: GoingOn | None) -> Generator[None, None, None]:
-    """Inside, what a gate was made in goes on, also in a thread that knows nothing of it."""
+    """Makes ``run`` the current run inside the block, also in a thread without the run's context."""
     if run is None or run.closed or going_on() is not None:
         yield
     else:
@@ -26,7 +26,7 @@ def joining(run: GoingOn | None) -> Generator[None, None, None]:
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""Whether plain functions of this code were last seen to return an awaitable."""
+"""By code of a plain function: whether its last call returned an awaitable."""
 
 
 def gated_function(
@@ -36,9 +36,10 @@ def gated_function(
     *,
     unsaid: Collection[str] = (),
 ) -> Callable[..., Any]:
-    """Returns the same function, sync or async, recorded and served; it belongs to the run it is made in.
+    """Returns the function, sync or async, with its calls recorded and served. A gate that is made inside
+    a run belongs to that run.
 
-    ``unsaid``: names of arguments that say nothing of what is searched for, such as callbacks.
+    ``unsaid``: names of arguments that are no part of the query, such as callbacks.
     """
     joined, own = going_on(), inspect.unwrap(search)
     code, seen = getattr(own, "__code__", None), list[bool]()
@@ -83,14 +84,13 @@ def _name(search: Callable[..., Any]) -> str:
 
 
 def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """Returns what is searched for, as text: the first argument, else the texts among those that have
-    names."""
+    """Returns the query as text: the first positional argument, else the texts among the keywords."""
     if args:
         return str(args[0])
     texts: list[str] = []
     for each in kwargs.values():
         inside = cast("list[object]", each) if isinstance(each, list) else [each]
-        texts.extend(one for one in inside if isinstance(one, str))
+        texts.extend(text for text in inside if isinstance(text, str))
     return " ".join(texts)
 
 
