@@ -105,7 +105,7 @@ class Authorship:
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
-            # Two replays on different sources are enough to show that the sources do not change the answer.
+            # Two replays on other sources are enough to show that sources do not change the answer.
             if len(same) <= 2 and all(each.sources != ids for each in same):
                 group.append(written)
 
@@ -143,7 +143,7 @@ class Authorship:
 
     @property
     def doubt(self) -> str:
-        """Returns the reason why an unseen model may have written answers; empty if there is none so far."""
+        """Returns why an unseen model may have written answers; empty if no reason is known so far."""
         if self.vouched:
             return ""
         with self._lock:

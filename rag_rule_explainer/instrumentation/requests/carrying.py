@@ -36,7 +36,7 @@ class Carried:
 
 @dataclass(slots=True, eq=False)
 class MadeTexts:
-    """This class keeps the texts that each run made, and finds them in other runs' requests. Thread-safe."""
+    """This class keeps the texts that runs made, and finds them in other runs' requests. Thread-safe."""
 
     # By stretch, and by the line of a short text: the moment at which a run first made it, and that run.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
@@ -89,7 +89,7 @@ class MadeTexts:
                     self._short.setdefault(read.line, (at, maker))
 
     def found_in(self, exchange: Exchange, served: Sequence[str], made: Sequence[str]) -> Carried | None:
-        """Returns a text of another run in this request, a sure one if there is any; None if there is none.
+        """Returns a text of another run in this request, a sure one if there is any; else None.
 
         ``served``: the texts of the sources and the results of tools that the run was served. ``made``:
         the texts that the run made itself.

@@ -1,9 +1,8 @@
-"""Whether a replay's request holds what identifies a source that was left out of it.
+"""This module finds texts in a replay's requests that identify a source omitted from that replay.
 
-State that is full after the baseline, such as a set of the titles of all that was ever retrieved, makes
-every later run look like the baseline: only what stands in a replay's request and comes from none of
-what the run was given, tells of it. A catalogue in the application's own prompt looks the same, but was
-there before anything was retrieved.
+State that the baseline filled, such as a set of all retrieved titles, is the same in every later run, so
+comparing runs does not show it. A title of an omitted source in a request does. A catalogue in the
+application's own prompt may hold that title too, but it was there before the baseline.
 """
 
 import re
@@ -23,15 +22,18 @@ from .volatile import Steady
 _PIECES = re.compile(r"[\n;,|•]+|(?<=[.!?])\s+")
 _MOST_PIECES = 500
 _MOST_LINES = 5000
-"""Of which what was found in them is kept."""
+"""The largest number of lines whose marks are kept."""
 _MORE = 2
-"""Words that a text has beside a mark at the beginning of a line, to be no name of the same thing."""
+"""The fewest words behind a mark at the beginning of a line by which the line is recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """This class represents a text that identifies sources that were left out. ``held``: what holds it
-    since the baseline, in words; empty where nobody knows where it comes from."""
+    """A ``Leftover`` is a text in a request that identifies omitted sources.
+
+    ``owners``: the sources' ids. ``held``: words for the object that holds the text since the baseline;
+    empty where the text's origin is unknown.
+    """
 
     text: str
     owners: tuple[str, ...]
@@ -40,9 +42,10 @@ class Leftover:
 
 @dataclass(slots=True, eq=False)
 class Leftovers:
-    """Finds them. Thread-safe. ``early``: requests of the baseline from before its first retrieval.
+    """This class finds leftovers in the requests of replays. Thread-safe.
 
-    ``is_after_the_run``: the baseline had been run before the first look.
+    ``early``: the baseline's requests before its first retrieval. ``is_after_the_run``: the baseline was
+    run before the application's state was first read.
     """
 
     application: object
@@ -66,19 +69,21 @@ class Leftovers:
         self.before = Holdings(self.application)
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline had been run before the first look: what collections held by then may
-        have come from it."""
+        """Notes that the baseline was run before the application's state was first read, so that the
+        content of collections may come from the baseline."""
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
-        """Takes what the baseline retrieved, and the texts that any run is given."""
+        """Takes the sources that the baseline retrieved, and the texts that every run is given."""
         self._sources = tuple(sources)
         self._marks = Marks(self._without_times())
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Takes what the application holds after the baseline: what is new of it and comes from a
-        source is searched for as well, however short it is."""
+        """Takes the application's state after the baseline.
+
+        New texts in it that come from a source become marks too, however short they are.
+        """
         with self._lock:
             if self._looked or self._marks is None:
                 return
@@ -96,11 +101,10 @@ class Leftovers:
     def found_in(
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
-        """Returns what a request holds of a source that was left out, and that is neither a constant of
-        the application nor comes from anything else that the run was given; one that something is known
-        to hold if there is any.
+        """Returns a text of an omitted source in a request, first one whose holder is known; else None.
 
-        ``made``: what the run made and searched for itself, and what it remembers rightly.
+        Texts that are constants of the application or come from the run's input do not count. ``made``:
+        texts that the run made, searched for, or may remember.
         """
         ids = {source.id for source in kept}
         if self._marks is None or len(ids) >= len(self._sources):
@@ -112,12 +116,12 @@ class Leftovers:
             suspects = self._suspects(exchange.request.text, ids)
             if not suspects:
                 continue
-            # Most replays have none.
+            # Reading the state is slow, and most replays have no suspects.
             if look is None:
                 look = cache(lambda: Holdings(self.application))
             if explained is None:
                 explained = [_line(text) for source in kept for text in texts_of(source)]
-                # Chunks that overlap make up another one together.
+                # Two retained chunks that overlap an omitted chunk may together hold its text.
                 explained.append(_line(" ".join(source.text for source in kept)))
                 explained += [_line(text) for text in (*self._given, *self.early, *made)]
             said = [
@@ -181,7 +185,7 @@ class Leftovers:
         return Leftover(found.mark.text, owners)
 
     def _stands_in_a_text(self, found: Found) -> bool:
-        """Returns whether a text from before the baseline has the mark, and around it the same words."""
+        """Returns whether a text from before the baseline has the mark with the same words around it."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -200,8 +204,8 @@ class Leftovers:
         return any(each.text in value or value in each.text for each in self._sources)
 
     def _is_an_entry(self, found: Found) -> bool:
-        """Returns whether the application held just this before the baseline, not as part of a document,
-        and puts what holds it into texts."""
+        """Returns whether the application held exactly this text before the baseline, outside of a
+        document, and its code puts the holder's content into texts."""
         records = self._records_before()
         return any(
             held.is_code
@@ -218,7 +222,8 @@ class Leftovers:
         return self._records
 
     def _newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
-        """Returns whether something holds it only since the baseline; and its name, if that is old."""
+        """Returns whether an object holds the text only since the baseline, and words for that object;
+        they are empty if the object itself is new."""
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self._sources)
@@ -227,19 +232,19 @@ class Leftovers:
                 continue
             places = [each for each in (name, *after.names(held)) if each]
             if places and not any(is_read(after, each) for each in places):
-                continue  # a log
+                continue  # it is only written, such as a log
             is_new = True
             if self._was_there(held, name, after):
                 return True, after.named(held, name)
         return is_new, ""
 
     def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns whether it was there before the baseline, rather than made by the first run."""
+        """Returns whether the holder, or the attribute of it, existed before the baseline."""
         earlier = self.before.of(held.thing)
         if earlier is not None:
             is_collection = not (held.is_users)
             return is_collection or any(known == name for known, _ in earlier.plain)
-        # A collection that took another one's place.
+        # A new collection may have replaced an old one under the same name.
         owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
         if owner is None:
             return False
@@ -253,7 +258,7 @@ class Leftovers:
 
 
 def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
-    """Returns the ids of what is held of documents: their texts, and what is beside these."""
+    """Returns the ``id()`` of the objects that belong to documents, such as texts and metadata."""
     texts = {source.text for source in sources}
     roots: set[int] = set()
     for held in holdings.all:
@@ -296,7 +301,10 @@ def _lines_of(text: str) -> list[str]:
 
 
 def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
-    """Returns whether a line has the mark in the same place. ``is_part``: of a text of several lines."""
+    """Returns whether a line has the mark with the same words around it.
+
+    ``is_part``: the line is a part of a text of several lines.
+    """
     mark, before, after = found.mark.words, found.before, found.after
     size = len(mark)
     for start in range(len(line) - size + 1):

@@ -1,4 +1,4 @@
-"""This module names the user's functions that a search is called from, so that one of them can be gated."""
+"""This module names the user's functions that a search is called from; one of them can be gated."""
 
 import inspect
 import sysconfig

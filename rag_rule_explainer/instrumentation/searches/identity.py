@@ -125,15 +125,14 @@ def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, s
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {
-            identity: _unique_name(name, used, marks[identity], digits)
-            for identity, name in names.items()
+            identity: _unique(name, used, marks[identity], digits) for identity, name in names.items()
         }
         if len(set(chosen.values())) == len(chosen):
             return chosen
     return dict(marks)
 
 
-def _unique_name(name: str, used: Counter[str], mark: str, digits: int) -> str:
+def _unique(name: str, used: Counter[str], mark: str, digits: int) -> str:
     if not name:
         return f"doc-{mark[: max(digits, 8)]}"
     return name if used[name] == 1 else f"{name}#{mark[:digits]}"

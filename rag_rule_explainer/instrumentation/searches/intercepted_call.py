@@ -46,7 +46,7 @@ class Shape(Protocol[Item]):
         ...
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given the form of another request's result."""
+        """Returns the form for a request that was never made, given another request's form."""
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
@@ -156,8 +156,8 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 
     def _genuine(self, part: Recording[Item], found: Sequence[Item], began: int) -> list[Item] | None:
-        """Returns the items found in the baseline that were not derived from earlier retrieved texts; None
-        where no item is known to be derived."""
+        """Returns the items found in the baseline that were not derived from earlier retrieved texts;
+        None where no item is known to be derived."""
         run = participation()
         if run is None or run.shared is None or not found:
             return None

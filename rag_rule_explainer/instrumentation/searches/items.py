@@ -68,7 +68,7 @@ class Reading:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
     def parts(self, result: Any) -> list[tuple[Retrieved, Part]] | None:
-        """Returns the items of a client's response; None where the result is not recognised as a response.
+        """Returns the items of a client's response; None where the result is not recognised as one.
 
         Raises InvalidInput where the response cannot be split into items, or an item has no text.
         """
@@ -114,7 +114,7 @@ class Reading:
     def read(self, item: Any, *, whole: bool = False) -> Retrieved:
         """Returns the text, id and metadata of an item; ``text_of`` reads its text if it is set.
 
-        ``whole``: the item is all that the search returned. Raises InvalidInput where no text can be read.
+        ``whole``: the item is all that the search returned. Raises InvalidInput if no text can be read.
         """
         given = read_any(item)
         text = self.text_of(item) if self.text_of else None if given is None else given.text
@@ -219,7 +219,7 @@ def items_in(result: Any) -> Iterable[Any]:
 
 
 def form_of(result: Any) -> object:
-    """Returns the form of a result: ``""`` for a text, ``()`` for a list or None, ``ONE`` for one item."""
+    """Returns the form of a result: ``""`` for a text, ``()`` for a list or None, else ``ONE``."""
     if isinstance(result, str):
         return ""
     return () if result is None or isinstance(result, (list, tuple)) else ONE
@@ -229,7 +229,7 @@ ONE = object()
 
 
 def result_like(items: list[Any], form: object) -> Any:
-    """Returns the items in this form: one text for all, a list, or the first item (None if there is none)."""
+    """Returns the items in this form: one text for all, a list, or the first item or None."""
     if form == "":
         return "\n\n".join(items)
     if form is ONE:

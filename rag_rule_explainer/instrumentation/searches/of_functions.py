@@ -82,7 +82,7 @@ class Anything:
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given the form of another request's result."""
+        """Returns the form for a request that was never made, given another request's form."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
@@ -148,8 +148,8 @@ def gate(
     a function returns is one source. An item is named after its ``id``, else after its metadata.
 
     The search may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits its responses into items and builds
-    responses of items; it is not needed for Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP.
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits its responses into items and
+    builds responses of items; Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
 
     Raises InvalidInput if ``search`` is not a function or a method.
     """

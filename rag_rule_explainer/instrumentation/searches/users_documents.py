@@ -17,7 +17,7 @@ def as_items(
 ) -> list[Item]:
     """Returns the caller's documents as items of a retrieval.
 
-    ``lift``: a function from a framework's own document or a ``Retrieved`` to an item; it returns None for
+    ``lift``: a function from a framework's own document or a ``Retrieved`` to an item, and to None from
     anything else. ``kind``: the framework's word for a document. A document may also be a ``Source``, a
     text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata``
     and ``title``.
