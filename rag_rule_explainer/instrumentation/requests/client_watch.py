@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A ``Reply`` is a model's reply. ``spoken``: its text with its tool calls; ``spent``: tokens by kind."""
+    """A ``Reply`` is a model's reply. ``spoken``: its text and tool calls; ``spent``: tokens by kind."""
 
     said: Said
     spoken: str
