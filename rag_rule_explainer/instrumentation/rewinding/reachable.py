@@ -68,13 +68,13 @@ _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
 
 class Reachable:
-    """Looks at all that is reachable from an application, once.
+    """This class visits each object that is reachable from an application once.
 
-    ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
-    the user's. ``caches``: those of ``functools``.
-    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others;
-    ``settings``: modules of frameworks, each with the globals that a function sets which code names.
-    ``others``: threads and the like, which are not looked into.
+    ``nodes``: every visited object; it is kept alive, so that no other object gets its address.
+    ``functions``: the user's functions. ``caches``: the caches of ``functools``.
+    ``modules``: the user's modules, each with the names that code uses. ``libraries``: other modules.
+    ``settings``: modules of frameworks, each with the globals that are set by functions that code names.
+    ``others``: threads and the like, which are not searched.
     """
 
     def __init__(self, application: object) -> None:
