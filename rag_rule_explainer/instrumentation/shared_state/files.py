@@ -69,8 +69,8 @@ class Files:
     def opened(
         self, path: str, run: Reader, *, reads: bool, writes: bool, whole: bool, adds: bool = False
     ) -> None:
-        """Notes that a run is about to open a file. ``whole``: the file is emptied; ``adds``: it is opened
-        for appending."""
+        """Notes that a run is about to open a file. ``whole``: the file is emptied; ``adds``: it is
+        opened for appending."""
         path = _absolute(path)
         if not path:
             return

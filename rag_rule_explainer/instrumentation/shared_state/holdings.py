@@ -93,7 +93,7 @@ class Holdings:
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True for an object of the user's, or a collection inside one, unless a model holds it."""
+        """Returns True for an object of the user's, or a collection inside one, outside of models."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
