@@ -12,19 +12,17 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ...sources import Source
-from ..shared_state.counting import is_read, is_shown
-from ..shared_state.holdings import Held, Holdings, changed
+from ..shared_state.holdings import Holdings, changed
 from .exchanges import Exchange
-from .marks import AROUND, Found, Marks, texts_of
-from .source_recognition import readings, words_of
+from .marks import Found, Marks, texts_of
+from .origins import Origins, line_of
+from .source_recognition import readings
 from .volatile import Steady
 
 _PIECES = re.compile(r"[\n;,|•]+|(?<=[.!?])\s+")
 _MOST_PIECES = 500
 _MOST_LINES = 5000
 """The largest number of lines whose marks are kept."""
-_MORE = 2
-"""The fewest words behind a mark at the beginning of a line by which the line is recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,8 @@ class Leftovers:
         default_factory=dict[str, dict[frozenset[str], list[Found]]]
     )
     _judged: dict[Found, Leftover | None] = field(default_factory=dict[Found, "Leftover | None"])
-    _constants: list[tuple[tuple[str, ...], bool]] | None = None
     _looked: bool = False
-    _records: set[int] | None = None
+    _origins: Origins | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -88,10 +85,10 @@ class Leftovers:
             if self._looked or self._marks is None:
                 return
             self._looked = True
-            spoken = {source.id: [_line(text) for text in texts_of(source)] for source in self._sources}
+            spoken = {source.id: [line_of(text) for text in texts_of(source)] for source in self._sources}
             for held, name, value in changed(self.before, after, after.is_in_users):
                 for piece in _pieces(value):
-                    line = _line(piece)
+                    line = line_of(piece)
                     owners = [
                         each for each, lines in spoken.items() if any(line in said for said in lines)
                     ]
@@ -120,12 +117,12 @@ class Leftovers:
             if look is None:
                 look = cache(lambda: Holdings(self.application))
             if explained is None:
-                explained = [_line(text) for source in kept for text in texts_of(source)]
+                explained = [line_of(text) for source in kept for text in texts_of(source)]
                 # Two retained chunks that overlap an omitted chunk may together hold its text.
-                explained.append(_line(" ".join(source.text for source in kept)))
-                explained += [_line(text) for text in (*self._given, *self.early, *made)]
+                explained.append(line_of(" ".join(source.text for source in kept)))
+                explained += [line_of(text) for text in (*self._given, *self.early, *made)]
             said = [
-                _line(text) for each in exchange.after for text in (each.reply or "", each.said or "")
+                line_of(text) for each in exchange.after for text in (each.reply or "", each.said or "")
             ]
             for found in suspects:
                 line = f" {' '.join(found.mark.words)} "
@@ -173,112 +170,19 @@ class Leftovers:
             return self._judged[found]
 
     def _judged_anew(self, found: Found, look: Callable[[], Holdings]) -> Leftover | None:
-        if self._stands_in_a_text(found):
+        origins = self._origins = self._origins or Origins(
+            self.before, self._sources, self.is_after_the_run
+        )
+        if origins.stands_in_a_text(found):
             return None
         owners, after = tuple(sorted(found.mark.owners)), look()
-        is_new, where = self._newly_held(found, after)
-        is_known = self._is_an_entry(found)
+        is_new, where = origins.newly_held(found, after)
+        is_known = origins.is_an_entry(found)
         if where and not is_known:
             return Leftover(found.mark.text, owners, where)
         if is_known and not is_new and after.complete and not self.is_after_the_run:
             return None
         return Leftover(found.mark.text, owners)
-
-    def _stands_in_a_text(self, found: Found) -> bool:
-        """Returns whether a text from before the baseline has the mark with the same words around it."""
-        if self._constants is None:
-            records = self._records_before()
-            self._constants = [
-                (words_of(line), "\n" in value)
-                for held in self.before.all
-                for _, value in held.plain
-                if isinstance(value, str)
-                and id(held) not in records
-                and not self._is_of_source(value)
-                and (held.is_code or not (self.is_after_the_run and self.before.is_in_users(held)))
-                for line in _lines_of(value)
-            ]
-        return any(_has(line, found, is_part) for line, is_part in self._constants)
-
-    def _is_of_source(self, value: str) -> bool:
-        return any(each.text in value or value in each.text for each in self._sources)
-
-    def _is_an_entry(self, found: Found) -> bool:
-        """Returns whether the application held exactly this text before the baseline, outside of a
-        document, and its code puts the holder's content into texts."""
-        records = self._records_before()
-        return any(
-            held.is_code
-            or any(is_shown(self.before, each) for each in (name, *self.before.names(held)) if each)
-            for held in self.before.all
-            if id(held) not in records
-            for name, value in held.plain
-            if words_of(str(value)) == found.mark.words
-        )
-
-    def _records_before(self) -> set[int]:
-        if self._records is None:
-            self._records = _records(self.before, self._sources)
-        return self._records
-
-    def _newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
-        """Returns whether an object holds the text only since the baseline, and words for that object;
-        they are empty if the object itself is new."""
-        is_new = False
-        line = f" {' '.join(found.mark.words)} "
-        records = _records(after, self._sources)
-        for held, name, value in changed(self.before, after, after.is_in_users):
-            if id(held) in records or line not in _line(str(value)):
-                continue
-            places = [each for each in (name, *after.names(held)) if each]
-            if places and not any(is_read(after, each) for each in places):
-                continue  # it is only written, such as a log
-            is_new = True
-            if self._was_there(held, name, after):
-                return True, after.named(held, name)
-        return is_new, ""
-
-    def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns whether the holder, or the attribute of it, existed before the baseline."""
-        earlier = self.before.of(held.thing)
-        if earlier is not None:
-            is_collection = not (held.is_users)
-            return is_collection or any(known == name for known, _ in earlier.plain)
-        # A new collection may have replaced an old one under the same name.
-        owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
-        if owner is None:
-            return False
-        place = id(owner)
-        return any(
-            each.name == held.name
-            and each.holder is not None
-            and id(self.before.all[each.holder]) == place
-            for each in self.before.all
-        )
-
-
-def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
-    """Returns the ``id()`` of the objects that belong to documents, such as texts and metadata."""
-    texts = {source.text for source in sources}
-    roots: set[int] = set()
-    for held in holdings.all:
-        if (
-            held.is_users
-            or held.is_code
-            or texts.isdisjoint(v for _, v in held.plain if isinstance(v, str))
-        ):
-            continue
-        roots.add(id(held))
-        for _, each in zip(range(2), holdings.above(held), strict=False):
-            if each.is_users or each.is_code:
-                break
-            roots.add(id(each))
-    inside = set(roots)
-    for held in holdings.all:
-        for _, each in zip(range(2), holdings.above(held), strict=False):
-            if id(each) in roots:
-                inside.add(id(held))
-    return inside
 
 
 def _pieces(value: str | float) -> Iterable[str]:
@@ -290,33 +194,3 @@ def _pieces(value: str | float) -> Iterable[str]:
 
 def _is_long(piece: str) -> bool:
     return len(piece) >= (2 if piece.isdigit() else 3)
-
-
-def _line(text: str) -> str:
-    return f" {' '.join(words_of(text))} "
-
-
-def _lines_of(text: str) -> list[str]:
-    return text.split("\n")
-
-
-def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
-    """Returns whether a line has the mark with the same words around it.
-
-    ``is_part``: the line is a part of a text of several lines.
-    """
-    mark, before, after = found.mark.words, found.before, found.after
-    size = len(mark)
-    for start in range(len(line) - size + 1):
-        if line[start : start + size] != mark:
-            continue
-        left, right = line[max(0, start - AROUND) : start], line[start + size :][:AROUND]
-        if before and left[-len(before) :] == before:
-            return True
-        if after and right[: len(after)] == after:
-            return True
-        if not before and not left and len(line) >= size + _MORE:
-            return True
-        if is_part and line == mark and not before and not after:
-            return True
-    return False

@@ -9,8 +9,9 @@ from operator import attrgetter, itemgetter
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ..shared_state.counting import is_for_others, is_in, is_in_texts, reads, texts_in
-from ..shared_state.holdings import names_in
+from ..shared_state.contents import names_in
+from ..shared_state.counting import is_for_others
+from ..shared_state.name_reads import is_in, is_in_texts, reads, texts_in
 from ..shared_state.reaching import is_ours
 from .data import is_data
 from .owners import Node, Owner

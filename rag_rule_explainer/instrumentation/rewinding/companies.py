@@ -14,7 +14,7 @@ from sys import modules
 from types import FunctionType, ModuleType
 
 from ...probing.whose import INSTALLED, is_named_as_ours, is_users
-from ..shared_state.holdings import is_of_user
+from ..shared_state.contents import is_of_user
 from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"

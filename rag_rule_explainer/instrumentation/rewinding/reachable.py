@@ -31,7 +31,7 @@ from types import (
 from typing import Any
 from weakref import ReferenceType
 
-from ..shared_state.holdings import function_in, names_in
+from ..shared_state.contents import function_in, names_in
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_a_register, is_model, is_of_library, owner_of, package_of

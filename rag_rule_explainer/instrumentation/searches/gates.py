@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 
 from ..copies.copying import described
 from ..recording.recorder import GoingOn, going_on, rejoining
-from .intercepted_call import Asked, Shape, adriven, driven
+from .driving import adriven, driven
+from .intercepted_call import Asked, Shape
 
 PartOf: TypeAlias = Callable[[object], GoingOn | None]
 """A function from a retriever to the baseline or replay that a call of it belongs to, or None."""
@@ -29,6 +30,28 @@ _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 """By code of a plain function: whether its last call returned an awaitable."""
 
 
+class _Awaiting:
+    """This class remembers whether the calls of a function return awaitables."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._code = getattr(function, "__code__", None)
+        self._default = _is_async(function)
+        self._seen: bool | None = None
+
+    def note(self, result: Any) -> Any:
+        """Returns the result of a call, and notes whether it is awaitable."""
+        self._seen = inspect.isawaitable(result)
+        if self._code is not None:
+            _awaited[self._code] = self._seen
+        return result
+
+    def is_expected(self) -> bool:
+        """Returns whether the next result is probably awaitable."""
+        if self._seen is not None:
+            return self._seen
+        return self._default if self._code is None else _awaited.get(self._code, self._default)
+
+
 def gated_function(
     search: Callable[..., Any],
     shape: Shape[Any],
@@ -41,8 +64,7 @@ def gated_function(
 
     ``unsaid``: names of arguments that are no part of the query, such as callbacks.
     """
-    joined, own = going_on(), inspect.unwrap(search)
-    code, seen = getattr(own, "__code__", None), list[bool]()
+    joined, awaiting = going_on(), _Awaiting(inspect.unwrap(search))
 
     def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Any]:
         telling = {name: each for name, each in kwargs.items() if name not in unsaid}
@@ -52,20 +74,13 @@ def gated_function(
 
     @wraps(search)
     def sync(*args: Any, **kwargs: Any) -> Any:
-        def called() -> Any:
-            result = search(*args, **kwargs)
-            seen[:] = [inspect.isawaitable(result)]
-            if code is not None:
-                _awaited[code] = seen[0]
-            return result
-
         with joining(joined):
             part = part_of(gated)
             if part is None:
                 return search(*args, **kwargs)
-            guess = _is_async(own) if code is None else _awaited.get(code, _is_async(own))
-            awaited = seen[0] if seen else guess
-            return driven(asked(args, kwargs).retrieval(part), called, awaited=awaited)
+            retrieval = asked(args, kwargs).retrieval(part)
+            expected = awaiting.is_expected()
+            return driven(retrieval, lambda: awaiting.note(search(*args, **kwargs)), awaited=expected)
 
     @wraps(search)
     async def asynchronous(*args: Any, **kwargs: Any) -> Any:

@@ -3,24 +3,22 @@
 Only the outermost retrieval is recorded; the searches that it calls itself are not.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import isawaitable
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ...errors import RagRuleError, StateShared
 from ..recording.recorder import GoingOn, Keys, Recording, Serving, going_on
-from ..run_context import note_retrieving_tools, out_of_sight, participation, refused
+from ..run_context import note_retrieving_tools, participation, refused
 from ..shared_state.reaching import latest_in, reached, size_of
 from ..shared_state.temporaries import Shared
 from .callers import callers
 from .derived_texts import Known
+from .driving import Result, Stopped
 from .items import text_in
 
-T = TypeVar("T")
 Item = TypeVar("Item")
-Result: TypeAlias = Any
 
 _COPIES = "copies"
 _KEPT_COPIES = (
@@ -90,7 +88,7 @@ class Asked(Generic[Item]):
         try:
             found: Sequence[Item] | None = part.serve(keys, self.query)
         except StopIteration as error:
-            raise _Stopped(error) from error
+            raise Stopped(error) from error
         if found is None:
             result = yield
             found, form = part.filtered(self._found(result)), self._form(result)
@@ -107,7 +105,7 @@ class Asked(Generic[Item]):
         began, called_by, run = part.begin(), callers(), participation()
         try:
             result = yield
-        except _Stopped as stopped:
+        except Stopped as stopped:
             part.failed(self.keys, stopped.error, self.retriever)
             raise
         except Exception as error:
@@ -255,92 +253,3 @@ def asked_part(retriever: object) -> GoingOn | None:
     """Returns the replay or baseline that a call of this retriever belongs to; None outside of both."""
     part = going_on()
     return part if part is not None and part.concerns(retriever) else None
-
-
-def driven(
-    retrieval: Generator[None, Result, T], search: Callable[[], Result], *, awaited: bool = False
-) -> Any:
-    """Returns the result of a retrieval whose real search is a function; awaitable if the search's is.
-
-    ``awaited``: the search is known to return an awaitable, so a served result has to be awaitable too.
-    """
-    step = _Step(retrieval)
-    if not step.wants_a_search():
-        return _at_once(step.result) if awaited else step.result
-    try:
-        with out_of_sight():
-            result = search()
-    except Exception as error:
-        return step.failed(error)
-    return _once_there(step, result) if isawaitable(result) else step.finished(result)
-
-
-async def _at_once(result: T) -> T:
-    return result
-
-
-async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
-    try:
-        with out_of_sight():
-            result = await coming
-    except Exception as error:
-        return step.failed(error)
-    return step.finished(result)
-
-
-async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Awaitable[Result]]) -> T:
-    """Returns the result of a retrieval whose real search is a coroutine function."""
-    step = _Step(retrieval)
-    if step.wants_a_search():
-        try:
-            with out_of_sight():
-                result = await search()
-        except Exception as error:
-            return step.failed(error)
-        return step.finished(result)
-    return step.result
-
-
-class _Stopped(Exception):
-    """This error carries a search's StopIteration, which cannot be thrown into or out of a generator."""
-
-    def __init__(self, error: StopIteration) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class _Step(Generic[T]):
-    """This class steps the generator of a retrieval, which makes at most one real search."""
-
-    def __init__(self, retrieval: Generator[None, Result, T]) -> None:
-        self._retrieval = retrieval
-        self.result: Any = None
-
-    def wants_a_search(self) -> bool:
-        """Returns whether the real search has to be made; if not, ``result`` is set."""
-        return self._goes_on(lambda: next(self._retrieval))
-
-    def finished(self, found: Result) -> T:
-        """Returns the retrieval's result, given the real search's."""
-        return self._ended(self._goes_on(lambda: self._retrieval.send(found)))
-
-    def failed(self, error: Exception) -> T:
-        """Returns the retrieval's result where the search raised; usually raises the same error."""
-        if isinstance(error, StopIteration):
-            error = _Stopped(error)
-        return self._ended(self._goes_on(lambda: self._retrieval.throw(error)))
-
-    def _goes_on(self, going: Callable[[], None]) -> bool:
-        try:
-            going()
-        except StopIteration as done:
-            self.result = done.value
-            return False
-        except _Stopped as stopped:
-            raise stopped.error from None
-        return True
-
-    def _ended(self, goes_on: bool) -> T:
-        if goes_on:
-            raise RuntimeError("a retrieval makes at most one real search")
-        return self.result

@@ -9,8 +9,9 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from .code import tree_of, users_functions
+from .contents import names_in
 from .counting import is_read
-from .holdings import Holdings, names_in
+from .holdings import Holdings
 from .sticking import place_of
 from .writing import label_of, writes_in
 

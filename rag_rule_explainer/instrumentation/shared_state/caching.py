@@ -11,7 +11,8 @@ from functools import lru_cache
 from types import CodeType, FrameType, FunctionType
 
 from .code import users_functions
-from .holdings import Held, Holdings, is_of_user, names_in
+from .contents import is_of_user, names_in
+from .holdings import Held, Holdings
 from .sticking import place_of
 from .writing import named, writes_in
 

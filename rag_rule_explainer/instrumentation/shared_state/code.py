@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
-from .holdings import Held, Holdings, is_collection, is_of_user
+from .contents import is_collection, is_of_user
+from .holdings import Held, Holdings
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:

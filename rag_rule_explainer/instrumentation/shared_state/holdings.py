@@ -4,33 +4,35 @@ These objects are reachable from the application through the user's functions an
 objects, and collections. Comparing the holdings before and after a run shows what the run left.
 """
 
-from collections import ChainMap, UserDict, UserList, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
+from .contents import (
+    COLLECTIONS,
+    MOST_INSIDE,
+    NAMESPACES,
+    attributes_of,
+    entries_of_function,
+    entries_of_object,
+    is_collection,
+    is_frameworks,
+    is_of_user,
+    parameters_of,
+)
 from .positions import position_of, state_of
 from .reaching import FRAMEWORKS, is_opaque, is_users
 
 _MOST = 3000
 """The most objects that are visited."""
-_MOST_INSIDE = 200
-"""The most entries of a collection that are visited."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """The names of the frameworks' base classes of models."""
-_COLLECTIONS = (list, tuple, set, frozenset, deque)
-_NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
-"""Classes of the standard library whose objects count as the user's."""
-
 Plain = str | int | float
-
-
-_WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
-"""The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
 
 
 @dataclass(slots=True)
@@ -139,7 +141,7 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
-            if _is_frameworks(thing):
+            if is_frameworks(thing):
                 held.values = dict(entries)
         except Exception:  # an object of the user's may raise any error when it is read
             self.complete = False
@@ -165,7 +167,7 @@ class Holdings:
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):
-            yield from _of_function(thing)
+            yield from entries_of_function(thing)
         elif isinstance(thing, CodeType):
             yield from (("", each) for each in thing.co_consts)
         elif isinstance(thing, MethodType):
@@ -173,132 +175,38 @@ class Holdings:
         elif isinstance(thing, partial):
             whole = cast("partial[Any]", thing)
             yield "", whole.func
-            yield from zip(_parameters_of(whole.func), whole.args, strict=False)
+            yield from zip(parameters_of(whole.func), whole.args, strict=False)
             yield from whole.keywords.items()
         elif isinstance(thing, dict):
             entries = cast("dict[Any, Any]", thing)
-            self.complete = self.complete and len(entries) <= _MOST_INSIDE
-            for key, value in list(islice(dict[Any, Any].items(entries), _MOST_INSIDE)):
+            self.complete = self.complete and len(entries) <= MOST_INSIDE
+            for key, value in list(islice(dict[Any, Any].items(entries), MOST_INSIDE)):
                 yield "", key
                 yield (key if isinstance(key, str) else ""), value
-        elif isinstance(thing, _COLLECTIONS):
+        elif isinstance(thing, COLLECTIONS):
             items = cast("list[Any]", thing)
-            self.complete = self.complete and len(items) <= _MOST_INSIDE
-            yield from (("", each) for each in list(islice(items, _MOST_INSIDE)))
+            self.complete = self.complete and len(items) <= MOST_INSIDE
+            yield from (("", each) for each in list(islice(items, MOST_INSIDE)))
         else:
-            yield from _of_object(thing)
-
-
-def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
-            continue
-    if not is_of_user(function):
-        return
-    yield function.__name__, function.__code__
-    # A framework's decorator may note objects of its own on the function.
-    yield from ((name, value) for name, value in vars(function).items() if not _is_frameworks(value))
-    defaults = function.__defaults__ or ()
-    known = _parameters_of(function)
-    named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
-    for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # A call can change only a collection; another default says nothing about its name.
-        yield (name if is_collection(value) else ""), value
-    names = set(names_in(function.__code__))
-    for name in sorted(names):
-        value = function.__globals__.get(name)
-        if isinstance(value, ModuleType):
-            if is_users(value.__name__):
-                yield from ((each, vars(value)[each]) for each in sorted(names & vars(value).keys()))
-        elif name in function.__globals__:
-            yield name, value
-
-
-def _parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of positional parameters; enough empty names if they are unknown."""
-    code = getattr(function, "__code__", None)
-    return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * _MOST_INSIDE
-
-
-def names_in(code: CodeType) -> Iterator[str]:
-    """Yields the names of globals and attributes in the code and in its inner functions."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from names_in(inner)
-
-
-def _of_object(thing: object) -> Iterator[tuple[str, Any]]:
-    kind = thing if isinstance(thing, type) else type(thing)
-    if not isinstance(thing, type):
-        yield from list(_attributes_of(thing).items())
-        private: Any = getattr(thing, "__pydantic_private__", None)
-        if isinstance(private, dict):
-            yield from list(cast("dict[str, Any]", private).items())
-    for each in kind.__mro__:
-        if not is_users(each.__module__):
-            continue
-        for name, value in list(vars(each).items()):
-            if name == "__slots__" and not isinstance(thing, type):
-                slots = (value,) if isinstance(value, str) else tuple(value)
-                yield from ((slot, getattr(thing, slot)) for slot in slots if hasattr(thing, slot))
-            elif not name.startswith("__") or name in {"__call__", "__init__"}:
-                yield name, function_in(value)
-
-
-def _attributes_of(thing: object) -> Mapping[str, Any]:
-    held: Any = getattr(thing, "__dict__", None)
-    return cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
-
-
-def function_in(value: Any) -> Any:
-    """Returns the function behind an entry of a class, such as a property; other values as they are."""
-    while type(value).__name__ in _WRAPPERS and hasattr(value, "__wrapped__"):
-        value = value.__wrapped__
-    if isinstance(value, (staticmethod, classmethod)):
-        return cast("Any", value).__func__
-    return cast("Any", value.fget) if isinstance(value, property) else value
+            yield from entries_of_object(thing)
 
 
 def _is_looked_into(value: object) -> bool:
     if value is None or isinstance(value, (bytes, ModuleType)):
         return False
-    if isinstance(
-        value, (FunctionType, CodeType, MethodType, partial, dict, *_COLLECTIONS, *_NAMESPACES)
-    ):
+    if isinstance(value, (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)):
         return True
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
         return is_users(module)
-    if "__wrapped__" in _attributes_of(value):  # functools sets it, such as on a cached function
+    if "__wrapped__" in attributes_of(value):  # functools sets it, such as on a cached function
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)
-
-
-def _is_frameworks(thing: object) -> bool:
-    return type(thing).__module__.startswith(FRAMEWORKS)
 
 
 def _is_model(thing: object) -> bool:
     kind = thing if isinstance(thing, type) else type(thing)
     return any(each.__name__ in _MODELS for each in kind.__mro__)
-
-
-def is_collection(thing: object) -> bool:
-    """Returns True iff the object is a dict, list, tuple, set, frozenset or deque."""
-    return isinstance(thing, (dict, *_COLLECTIONS))
-
-
-def is_of_user(thing: object) -> bool:
-    """Returns True iff a function, a class or an object's class is the user's own."""
-    if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps.
-        return is_users(str(thing.__globals__.get("__name__", "")))
-    if isinstance(thing, type):
-        return is_users(thing.__module__ or "")
-    return isinstance(thing, _NAMESPACES) or is_users(type(thing).__module__)
 
 
 def changed(

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
+from .contents import is_collection
 from .counting import is_read, place_in
 from .files import Left
-from .holdings import Held, Holdings, Plain, changed, is_collection
+from .holdings import Held, Holdings, Plain, changed
 from .outside import Outside
 from .statements import Statements
 from .sticking import Sticking, keeps, place_of, set_at_times, sticking_in

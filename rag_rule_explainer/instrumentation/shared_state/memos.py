@@ -1,7 +1,7 @@
 """This module finds values that the first run computes from its sources and later runs reuse.
 
-After ``if self.cut is None: self.cut = mean(scores)``, all runs on all sources look equal. Such a value is
-found by two signs: the baseline left it, and the code writes it only if it is missing.
+After ``if self.cut is None: self.cut = mean(scores)``, all runs on all sources look equal. Such a value
+is found by two signs: the baseline left it, and the code writes it only if it is missing.
 """
 
 import ast
@@ -10,9 +10,10 @@ from functools import cached_property
 from inspect import getattr_static
 
 from .code import tree_of, users_functions
+from .contents import is_collection
 from .counting import is_named, is_read
 from .files import Left
-from .holdings import Held, Holdings, changed, is_collection
+from .holdings import Held, Holdings, changed
 from .writing import label_of
 
 

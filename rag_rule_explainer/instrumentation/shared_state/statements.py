@@ -14,7 +14,7 @@ _READ = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}|\bjoin\s+{_NAME}|\breturning
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """This class holds names of tables. ``written``, ``read``: an empty name stands for an unknown one."""
+    """This class holds the names of tables that are written and read; an empty name is an unknown one."""
 
     written: frozenset[str]
     read: frozenset[str]

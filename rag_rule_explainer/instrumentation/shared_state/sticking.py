@@ -23,7 +23,7 @@ _PASSING = frozenset(
     }
 )
 Place = tuple[str, str]
-"""The name of a changed value and the key of its changed entry; an empty key stands for the whole value."""
+"""The name of a changed value and the key of its changed entry; an empty key means the whole value."""
 
 ANY_KEY = "…"
 """The key that stands for any computed key."""

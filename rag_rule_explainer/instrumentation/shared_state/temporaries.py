@@ -87,8 +87,8 @@ class OneAtATime:
     """This class serialises the replays and baselines of an application, over all questions, if needed.
 
     It is needed if the code writes to shared state, or if the first replay left data on shared objects.
-    ``written``: words for the code that writes; empty for none. ``outside``: records files and environment
-    variables, which may make it needed too.
+    ``written``: words for the code that writes; empty for none. ``outside``: records files and
+    environment variables, which may make it needed too.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
