@@ -20,7 +20,7 @@ _GOING_ON = "previous_response_id"
 
 
 @dataclass(slots=True, eq=False)
-class Conversations:
+class ServerConversations:
     """This class keeps the name of each conversation with the first run that named it. Thread-safe."""
 
     _runs: dict[str, str] = field(default_factory=dict[str, str])

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ...sources import Source
-from ..shared_state.holdings import Holdings, changed
+from ..shared_state.holdings import Holdings, changed_values
 from .exchanges import Exchange
-from .marks import Found, Marks, texts_of
+from .marks import Found, SourceMarks, texts_of
 from .origins import Origins, line_of
 from .source_recognition import readings
 from .volatile import Steady
@@ -52,7 +52,7 @@ class Leftovers:
     early: list[str] = field(default_factory=list[str])
     is_after_the_run: bool = False
     _sources: tuple[Source, ...] = ()
-    _marks: Marks | None = None
+    _marks: SourceMarks | None = None
     _given: tuple[str, ...] = ()
     _lines: dict[str, dict[frozenset[str], list[Found]]] = field(
         default_factory=dict[str, dict[frozenset[str], list[Found]]]
@@ -73,7 +73,7 @@ class Leftovers:
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
         """Takes the sources that the baseline retrieved, and the texts that every run is given."""
         self._sources = tuple(sources)
-        self._marks = Marks(self._without_times())
+        self._marks = SourceMarks(self._without_times())
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
@@ -86,7 +86,7 @@ class Leftovers:
                 return
             self._looked = True
             spoken = {source.id: [line_of(text) for text in texts_of(source)] for source in self._sources}
-            for held, name, value in changed(self.before, after, after.is_in_users):
+            for held, name, value in changed_values(self.before, after, after.is_in_users):
                 for piece in _pieces(value):
                     line = line_of(piece)
                     owners = [

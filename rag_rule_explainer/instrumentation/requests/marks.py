@@ -49,7 +49,7 @@ class Found:
     after: Words
 
 
-class Marks:
+class SourceMarks:
     """This class collects the marks of sources, and finds them in a line of a request."""
 
     def __init__(self, sources: Sequence[Source]) -> None:

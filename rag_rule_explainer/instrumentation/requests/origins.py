@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...sources import Source
 from ..shared_state.counting import is_read, is_shown
-from ..shared_state.holdings import Held, Holdings, changed
+from ..shared_state.holdings import Held, Holdings, changed_values
 from .marks import AROUND, Found
 from .source_recognition import words_of
 
@@ -70,7 +70,7 @@ class Origins:
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self.sources)
-        for held, name, value in changed(self.before, after, after.is_in_users):
+        for held, name, value in changed_values(self.before, after, after.is_in_users):
             if id(held) in records or line not in line_of(str(value)):
                 continue
             places = [each for each in (name, *after.names(held)) if each]

@@ -11,7 +11,7 @@ from types import AsyncGeneratorType
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from ..shared_state.positions import state_of
+from ..shared_state.positions import state_text_of
 from .bearing import OF_ALL
 from .owners import package_of
 from .reachable import APART, OF_THREADS
@@ -49,7 +49,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         if issubclass(type(thing), kinds):
             yield ask
     if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
-        yield state_of
+        yield state_text_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
     if "__subclasses__" in named and issubclass(type(thing), type):

@@ -16,7 +16,7 @@ from ..shared_state.reaching import is_ours
 from .data import is_data
 from .owners import Node, Owner
 from .parts import OF_A_FUNCTION
-from .snapshot import Kept, Snapshot
+from .snapshot import KeptPart, Snapshot
 from .values import ABSENT
 
 OF_ALL = frozenset(
@@ -53,7 +53,7 @@ class Bearing:
         self.texts = tuple(text for code in self._codes for text in texts_in(code))
         self._read = dict[str, bool]()
 
-    def matters(self, kept: Kept, name: str) -> bool:
+    def matters(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the change of this part under this name may influence a run."""
         was, now = _values(kept, name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
@@ -70,7 +70,7 @@ class Bearing:
             return not names or any(map(self._is_read, names))
         return self._is_read(name)
 
-    def _is_users_doing(self, kept: Kept, name: str) -> bool:
+    def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
         """Returns whether the user's code sets this attribute of a framework's object, or may change it;
         changes that the framework makes itself do not count."""
         if isinstance(kept.node.thing, _COLLECTIONS):
@@ -148,7 +148,7 @@ def _is_nothing(value: object) -> bool:
     return value is ABSENT or value is None
 
 
-def _values(kept: Kept, name: str) -> tuple[object, object]:
+def _values(kept: KeptPart, name: str) -> tuple[object, object]:
     if not kept.part.is_named or not name:
         return ABSENT, ""
     return kept.content.get(name, ABSENT), kept.now().get(name, ABSENT)

@@ -7,7 +7,7 @@ value from any sources.
 from dataclasses import dataclass, field
 from typing import Any
 
-from .snapshot import Kept
+from .snapshot import KeptPart
 from .values import ABSENT, is_equal
 
 _DEEPEST = 7
@@ -22,7 +22,7 @@ class MadeAgain:
     _others: set[str] = field(default_factory=set[str])
     _sources: set[str] = field(default_factory=set[str])
 
-    def note(self, kept: Kept, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
+    def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
         """Takes the content of a part after a replay that began with the restored state.
 
         ``names``: the names that were restored; none for the whole part. ``today``: the part's content

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
-from .snapshot import Kept
+from .snapshot import KeptPart
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
@@ -28,7 +28,7 @@ class _Left:
 _known: dict[int, _Left] = {}
 
 
-def remember(kept: Kept, names: tuple[str, ...], place: str) -> None:
+def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
     """Notes the values that a part holds now under these names, or all its values without names."""
     key = id(kept.node.thing)
 
@@ -46,7 +46,7 @@ def remember(kept: Kept, names: tuple[str, ...], place: str) -> None:
         _known[key] = _Left(holder, _values(kept.now(), names), place)
 
 
-def remembered(kept: Iterable[Kept]) -> str:
+def remembered(kept: Iterable[KeptPart]) -> str:
     """Returns the first place that still holds the state of an earlier explanation; empty for none."""
     if not _known:
         return ""

@@ -19,8 +19,8 @@ from .apart import held_apart, things_in
 from .bearing import Bearing
 from .beyond import Beyond
 from .making import MadeAgain
-from .remembered import remember, remembered
-from .snapshot import Kept, Snapshot
+from .remembered import remember_left, remembered
+from .snapshot import KeptPart, Snapshot
 from .values import DICT, LISTED, SET
 
 _MOST_NAMED = 3
@@ -33,7 +33,7 @@ class _Change:
     ``names``: the names to be restored; none for the whole part. ``place``: the user's name for the part.
     """
 
-    kept: Kept
+    kept: KeptPart
     names: tuple[str, ...]
     place: str
 
@@ -81,7 +81,7 @@ class Rewinding:
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
-                remember(change.kept, change.names, change.place)
+                remember_left(change.kept, change.names, change.place)
 
     def left(self) -> Left | None:
         """Returns changed state that cannot be restored, or state that an earlier explanation left."""
@@ -156,14 +156,16 @@ class Rewinding:
             if not self._is_harmless(place):
                 yield _Change(kept, () if is_whole else tuple(names), place)
 
-    def _place(self, kept: Kept, name: str) -> str:
+    def _place(self, kept: KeptPart, name: str) -> str:
         names, holder = list(kept.node.names()), kept.node.object()
         owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
         called = getattr(holder, "__name__", "") or owner.__name__
         own = name or next(iter(names), "")
         return f"{called}.{own}" if own else called
 
-    def _earlier(self, changes: Iterable[_Change], renewed: dict[int, Any]) -> Iterator[tuple[Kept, Any]]:
+    def _earlier(
+        self, changes: Iterable[_Change], renewed: dict[int, Any]
+    ) -> Iterator[tuple[KeptPart, Any]]:
         for change in changes:
             yield change.kept, change.kept.earlier(change.names)
         for kept in self._snapshot.kept if renewed else ():
@@ -189,13 +191,13 @@ class Rewinding:
         ]
 
 
-def _write(kept: Kept, content: Any) -> None:
+def _write(kept: KeptPart, content: Any) -> None:
     # An object of the user's may forbid writes, such as an enumeration.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)
 
 
-def _with_what_was_added(kept: Kept, put: Any, now: Any) -> Any:
+def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
     """Returns the content to restore after a replay, with entries that a collection got meanwhile.
 
     Another thread may have added these entries.

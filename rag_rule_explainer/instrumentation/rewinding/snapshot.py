@@ -14,8 +14,8 @@ _MOST_IN_A_LIBRARY = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A ``Kept`` is one part of an object with its content at the snapshot.
+class KeptPart:
+    """A ``KeptPart`` is one part of an object with its content at the snapshot.
 
     ``is_all``: ``content`` is complete. Of a library's object, only plain data is kept.
     """
@@ -78,31 +78,31 @@ class Snapshot:
         self.kept = [*_kept(reachable)]
 
 
-def _kept(reachable: Reachable) -> Iterator[Kept]:
+def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for node in reachable.nodes:
         yield from _kept_of(node)
     for module, names in reachable.modules.values():
         part = of_names(frozenset(names))
-        yield Kept(Node(module), part, part.read(module))
+        yield KeptPart(Node(module), part, part.read(module))
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
-        yield Kept(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
+        yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
-        yield Kept(node, part, plain, is_all=False)
+        yield KeptPart(node, part, plain, is_all=False)
         for name, value in list(vars(module).items()):
             if type(value) in {dict, list, set} and len(value) < _MOST_IN_A_LIBRARY:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
 
 
-def _kept_of(node: Node) -> Iterator[Kept]:
+def _kept_of(node: Node) -> Iterator[KeptPart]:
     for part, content in node.contents:
         own = _plain_of(content, part) if node.owner is Owner.LIBRARY else content
         if own is not None:
             is_all = own is content or (isinstance(node.thing, DICT) and len(own) == len(content))
-            yield Kept(node, part, own, is_all)
+            yield KeptPart(node, part, own, is_all)
 
 
 def _plain_of(content: Any, part: Part) -> Any:

@@ -26,15 +26,15 @@ _NAMED = (
 )
 
 
-class Part(NamedTuple):
-    """A ``Part`` is an item of a client's response. ``row``: the place of the query that it answers."""
+class ResponsePart(NamedTuple):
+    """A ``ResponsePart`` is an item of a client's response. ``row``: the place of its query."""
 
     item: Any
     row: int
 
 
-class Made(NamedTuple):
-    """A ``Made`` is an item that the user's ``item_of`` made of a document."""
+class MadeItem(NamedTuple):
+    """A ``MadeItem`` is an item that the user's ``item_of`` made of a document."""
 
     item: Any
 
@@ -50,8 +50,8 @@ class Response(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A ``Reading`` reads the results of a search that belongs to no framework.
+class ItemReading:
+    """An ``ItemReading`` reads the results of a search that belongs to no framework.
 
     ``items_of``: the client that splits responses into items; None for recognised responses and plain
     lists. ``text_of``: a function from an item to its text.
@@ -67,7 +67,7 @@ class Reading:
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
-    def parts(self, result: Any) -> list[tuple[Retrieved, Part]] | None:
+    def parts(self, result: Any) -> list[tuple[Retrieved, ResponsePart]] | None:
         """Returns the items of a client's response; None where the result is not recognised as one.
 
         Raises InvalidInput where the response cannot be split into items, or an item has no text.
@@ -79,7 +79,7 @@ class Reading:
             return None
         client, like = form
         rows = () if like is None else self._rows(client, like)
-        parts = [Part(item, place) for place, row in enumerate(rows) for item in row]
+        parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         return [(self._read(client, part.item), part) for part in parts]
 
     def form(self, result: Any) -> object:
@@ -107,9 +107,11 @@ class Reading:
         """
         if isinstance(form, Response):
             return _response(given, form)
-        if any(isinstance(each, Part) for each in given) or (self.items_of is not None and form == ()):
+        if any(isinstance(each, ResponsePart) for each in given) or (
+            self.items_of is not None and form == ()
+        ):
             raise InvalidInput(_NO_RESPONSE)
-        return result_like([each.item if isinstance(each, Made) else each for each in given], form)
+        return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
     def read(self, item: Any, *, whole: bool = False) -> Retrieved:
         """Returns the text, id and metadata of an item; ``text_of`` reads its text if it is set.
@@ -154,7 +156,7 @@ class Reading:
 def why_empty(form: object) -> str:
     """Returns the reason that an empty client's response gives; empty if it gives none.
 
-    ``form``: what ``Reading.form`` returned.
+    ``form``: what ``ItemReading.form`` returned.
     """
     fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
     return "" if fault is None else fault(cast("Response", form).like)
@@ -187,9 +189,9 @@ def _response(given: Sequence[Any], form: Response) -> Any:
         return None
     rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
     for each in given:
-        if not isinstance(each, (Part, Made)):
+        if not isinstance(each, (ResponsePart, MadeItem)):
             raise InvalidInput(_NO_ITEM)
-        place = each.row if isinstance(each, Part) and len(rows) > 1 else 0
+        place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
         if place >= len(rows):
             raise UnknownQuery(_NO_ROW)
         rows[place].append(each.item)

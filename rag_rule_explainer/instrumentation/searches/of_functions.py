@@ -14,7 +14,7 @@ from ..copies.copying import copied
 from .gates import gated_function
 from .identity import Retrieved, sources_of
 from .intercepted_call import asked_part
-from .items import Made, Part, Reading, TextOf, items_in
+from .items import ItemReading, MadeItem, ResponsePart, TextOf, items_in
 from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
@@ -58,14 +58,14 @@ def _lifted(given: object) -> Found | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
+class FunctionShape:
     """This class is the shape of the results of a user's function.
 
     The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
     the results. ``item_of``: makes an item of a document that the caller passes.
     """
 
-    reading: Reading = field(default_factory=Reading)
+    reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
@@ -97,12 +97,12 @@ class Anything:
         return False
 
     def _given(self, found: Found, *, as_text: bool) -> Any:
-        if isinstance(found.given, Part):
+        if isinstance(found.given, ResponsePart):
             return found.given
         if not found.is_from_caller:
             return copied(found.given)
         if self.item_of is not None:
-            return Made(self.item_of(identify([[found]])[0][0]))
+            return MadeItem(self.item_of(identify([[found]])[0][0]))
         if as_text:
             return found.text.text
         if isinstance(found.given, Source):
@@ -163,7 +163,7 @@ def gate(
             f"a {name} cannot be gated; pass the function or the method that searches, such as "
             "gate(collection.query)"
         )
-    shape = Anything(Reading(items_of, text_of), item_of)
+    shape = FunctionShape(ItemReading(items_of, text_of), item_of)
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
     return _GatedMethod(search, shape) if is_of_class else gated_function(search, shape, asked_part)
 
@@ -172,7 +172,7 @@ class _GatedMethod:
     """This class is a gated method in the body of a class. It gates the bound method of each object, so
     that the object is not taken for a part of the query."""
 
-    def __init__(self, search: Callable[..., Any], shape: Anything) -> None:
+    def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
         update_wrapper(self, search)
         self._search, self._shape = search, shape
 

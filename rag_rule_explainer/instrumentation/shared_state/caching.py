@@ -14,7 +14,7 @@ from .code import users_functions
 from .contents import is_of_user, names_in
 from .holdings import Held, Holdings
 from .sticking import place_of
-from .writing import named, writes_in
+from .writing import function_label, writes_in
 
 _LRU = type(lru_cache(len))
 _MARKS = ("cache", "lru", "memo")
@@ -48,7 +48,7 @@ class Caches:
                 return
             function = self._functions.get(frame.f_code)
             if function is not None:
-                self.searched = named(function)
+                self.searched = function_label(function)
                 return
             frame = frame.f_back
 
@@ -58,7 +58,7 @@ class Caches:
         functions = {function.__name__: function for _, function in users_functions(holdings)}
         for function in self._functions.values() if written else ():
             for name in sorted(_read_by(function, functions) & written):
-                yield named(function), name
+                yield function_label(function), name
 
 
 def _function_of(held: Held) -> FunctionType | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 
 from .code import kept_by_defaults, users_functions
-from .holdings import Held, Holdings, changed, is_users
+from .holdings import Held, Holdings, changed_values, is_users
 from .name_reads import is_in_texts, reads
 from .positions import Position
 
@@ -70,7 +70,7 @@ def is_read_by_models(holdings: Holdings, name: str) -> bool:
 
 
 def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
-    for held, name, value in changed(before, after, after.is_in_users):
+    for held, name, value in changed_values(before, after, after.is_in_users):
         earlier = before.of(held.thing)
         if earlier is None or not _is_flag(value):
             continue

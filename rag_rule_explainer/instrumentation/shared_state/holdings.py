@@ -25,7 +25,7 @@ from .contents import (
     is_of_user,
     parameters_of,
 )
-from .positions import position_of, state_of
+from .positions import position_of, state_text_of
 from .reaching import FRAMEWORKS, is_opaque, is_users
 
 _MOST = 3000
@@ -163,7 +163,7 @@ class Holdings:
             self._waiting.append((value, name, place))
         elif name and value is not None and not held.is_of_model:
             self.outer.setdefault(name, value)
-            held.states[name] = state_of(value)
+            held.states[name] = state_text_of(value)
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):
@@ -209,7 +209,7 @@ def _is_model(thing: object) -> bool:
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 
-def changed(
+def changed_values(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str, Plain]]:
     """Yields the texts and numbers in ``after`` that the same object did not hold in ``before``.

@@ -15,7 +15,7 @@ from .code import users_functions
 from .contents import is_collection
 from .counting import is_read, place_in
 from .files import Left
-from .holdings import Held, Holdings, Plain, changed
+from .holdings import Held, Holdings, Plain, changed_values
 from .outside import Outside
 from .statements import Statements
 from .sticking import Sticking, keeps, place_of, set_at_times, sticking_in
@@ -155,7 +155,7 @@ class Lasting:
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
         """Yields state that the baseline changed and code reads, although no code seems to write it."""
         written = {place_of(each)[0] for each in writes_in(after)}
-        for held, name, value in changed(self.before, after, after.is_in_users):
+        for held, name, value in changed_values(self.before, after, after.is_in_users):
             known = self.before.of(held.thing)
             label = name if not is_collection(held.thing) else held.name
             was = next((old for known, old in known.plain if known == name), None) if known else None

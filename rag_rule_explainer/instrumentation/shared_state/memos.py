@@ -13,7 +13,7 @@ from .code import tree_of, users_functions
 from .contents import is_collection
 from .counting import is_named, is_read
 from .files import Left
-from .holdings import Held, Holdings, changed
+from .holdings import Held, Holdings, changed_values
 from .writing import label_of
 
 
@@ -26,7 +26,7 @@ def first_made(
     ``is_harmless``: returns whether the caller ignores a place, given with the key in its dict.
     """
     kept = set(_kept_names(after))
-    for held, name, _ in changed(start, after, after.is_in_users):
+    for held, name, _ in changed_values(start, after, after.is_in_users):
         thing: object = held.thing
         label = held.name if is_collection(thing) else name
         if (

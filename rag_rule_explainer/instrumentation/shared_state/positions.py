@@ -42,7 +42,7 @@ def position_of(thing: object) -> Position | None:
         return None
 
 
-def state_of(thing: object) -> str:
+def state_text_of(thing: object) -> str:
     """Returns a text for the state of a queue, lock, buffer, in-memory stream or cache; else an empty
     text."""
     return next((state for ask in _WAYS if (state := _asked(ask, thing))), "")

@@ -22,7 +22,7 @@ LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
 """Collections that a run may add to."""
 
-Place: TypeAlias = tuple[str, Any, bool]
+NamedReference: TypeAlias = tuple[str, Any, bool]
 """A name by which an object refers to another, the other object, and whether a run may set the name."""
 
 
@@ -68,7 +68,7 @@ def is_opaque(thing: object) -> bool:
     return False
 
 
-def places(thing: object) -> list[Place]:
+def places(thing: object) -> list[NamedReference]:
     """Returns the objects that the thing refers to, without those that belong to a library.
 
     The list is empty if the thing cannot be read.
@@ -79,7 +79,7 @@ def places(thing: object) -> list[Place]:
         return []
 
 
-def _places(thing: object) -> Iterator[Place]:
+def _places(thing: object) -> Iterator[NamedReference]:
     if isinstance(thing, FunctionType):
         yield from _of_function(thing)
     elif isinstance(thing, MethodType):
@@ -100,7 +100,7 @@ def _places(thing: object) -> Iterator[Place]:
         yield from _of_object(thing)
 
 
-def _of_object(thing: object) -> Iterator[Place]:
+def _of_object(thing: object) -> Iterator[NamedReference]:
     kind = type(thing)
     is_own = is_users(kind.__module__)
     if not is_own and not kind.__module__.startswith(FRAMEWORKS):
@@ -115,7 +115,7 @@ def _of_object(thing: object) -> Iterator[Place]:
                 yield name, value, True
 
 
-def _of_function(function: FunctionType) -> Iterator[Place]:
+def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     if not is_users(function.__module__ or ""):
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from .counting import is_read
-from .holdings import Held, Holdings, changed
+from .holdings import Held, Holdings, changed_values
 
 _MOST_NAMED = 3
 
@@ -41,7 +41,7 @@ def _changed(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str]]:
     """Yields each object whose content changed, with the name of the changed value or an empty name."""
-    for held, name, _ in changed(before, after, wanted):
+    for held, name, _ in changed_values(before, after, wanted):
         yield held, name
     for held in after.all:
         earlier = before.of(held.thing)

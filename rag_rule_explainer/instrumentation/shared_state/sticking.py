@@ -22,7 +22,7 @@ _PASSING = frozenset(
         *("sqlite3", "re", "io", "builtins", "collections", "anyio", "multiprocessing"),
     }
 )
-Place = tuple[str, str]
+ChangedPlace = tuple[str, str]
 """The name of a changed value and the key of its changed entry; an empty key means the whole value."""
 
 ANY_KEY = "…"
@@ -52,8 +52,8 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
 
     ``of_models``: search the code of the user's own models instead of all other code.
     """
-    changes = defaultdict[Place, list[Written]](list)
-    anew: set[Place] = set()
+    changes = defaultdict[ChangedPlace, list[Written]](list)
+    anew: set[ChangedPlace] = set()
     for each in writes_in(holdings):
         if each.is_of_model is not of_models:
             continue
@@ -102,7 +102,7 @@ def keeps(thing: object) -> bool:
     )
 
 
-def place_of(written: Written) -> Place:
+def place_of(written: Written) -> ChangedPlace:
     """Returns the name and the key of the changed value; an empty name if code cannot read it by name."""
     target, node = written.target, written.node
     if isinstance(target, ast.Subscript):
@@ -115,7 +115,7 @@ def place_of(written: Written) -> Place:
     return _place_at(target)
 
 
-def _place_at(target: ast.expr) -> Place:
+def _place_at(target: ast.expr) -> ChangedPlace:
     if isinstance(target, ast.Subscript):
         if _is_a_namespace(target.value) and isinstance(target.slice, ast.Constant):
             return str(target.slice.value), ""
@@ -129,7 +129,7 @@ def _is_a_namespace(node: ast.expr) -> bool:
     return label in {"vars", "globals", "__dict__"}
 
 
-def _place_of_call(call: ast.Call) -> Place:
+def _place_of_call(call: ast.Call) -> ChangedPlace:
     """Returns the place that ``setattr`` or ``setitem`` changes; an empty place for other calls."""
     name = label_of(call.func)
     if name not in {"setattr", "setitem"} or len(call.args) < 2:
@@ -251,7 +251,7 @@ def _in_both(branch: ast.If) -> Iterator[ast.stmt]:
     yield from (each for side in sides for each in side if _set_in(each) & first & second)
 
 
-def _set_in(statement: ast.stmt) -> set[Place]:
+def _set_in(statement: ast.stmt) -> set[ChangedPlace]:
     if not isinstance(statement, ast.Assign):
         return set()
     return {

@@ -204,7 +204,7 @@ def _check_time(until: float) -> None:
         raise TimeoutError("another replay of the application goes on and on")
 
 
-Marks = dict[tuple[int, str], int]
+_Marks = dict[tuple[int, str], int]
 
 
 class Shared:
@@ -242,8 +242,8 @@ class Shared:
             if place in self._data
         )
 
-    def _marked(self, application: object) -> Marks:
-        marks: Marks = {}
+    def _marked(self, application: object) -> _Marks:
+        marks: _Marks = {}
         seen: set[int] = set()
         waiting: list[object] = [application]
         while waiting and len(seen) < _MOST:

@@ -59,7 +59,7 @@ class Written:
         return f"{self.where} writes {ast.unparse(self.target)}"
 
 
-def named(function: FunctionType) -> str:
+def function_label(function: FunctionType) -> str:
     """Returns the name of a function for messages."""
     return f"{function.__qualname__.replace('<locals>.', '')}()"
 
@@ -84,7 +84,7 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
             continue
         kept = frozenset(kept_by_defaults(function))
         for target, node in _writes(function.__code__, kept, is_method=_is_method(holder, function)):
-            written = Written(named(function), function.__code__, target, node, held.is_of_model)
+            written = Written(function_label(function), function.__code__, target, node, held.is_of_model)
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
                 isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node, shared)
             ):
