@@ -1,4 +1,4 @@
-"""What single things tell of themselves that cannot be put back: files, queues, pools, clients."""
+"""This module reads the state of objects that cannot be restored: files, queues, pools, clients."""
 
 import _abc
 import concurrent.futures
@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 
 from pydantic import BaseModel
 
-from ..shared_state.positions import state_of
+from ..shared_state.positions import state_text_of
 from .bearing import OF_ALL
 from .going_on import GOING_ON, variables_of
 from .owners import package_of
@@ -27,13 +27,13 @@ from .values import is_plain
 _Ask = Callable[[Any], object]
 
 _CLIENTS = frozenset({"httpx", "requests", "aiohttp", "niquests"})
-"""Libraries of clients, by their names."""
+"""The names of HTTP client libraries."""
 _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
-"""What a client keeps between its requests, and code may ask it for."""
+"""The attributes in which a client keeps state between its requests."""
 
 
 _PRAGMAS = ("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers")
-"""What code sets for a connection to SQLite and may ask it for."""
+"""The settings of a SQLite connection that code may change and read."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (
@@ -46,21 +46,23 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
         | {"unfinished_tasks"},
     ),
 )
-"""How code finds out in which state a lock or a queue is."""
+"""The names by which code reads the state of a lock or a queue."""
 
 
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields what a thing is to be asked, before a run and after it. ``named``: the names in an
-    application's code."""
+    """Yields functions that read a thing's state, to be compared before and after a run.
+
+    ``named``: the names in the application's code.
+    """
     for kinds, ask in _ASKED:
-        # Not isinstance: an object of the user's may answer anything when asked for its class.
+        # isinstance would read ``__class__``, which the user's class may override.
         if issubclass(type(thing), kinds):
             yield ask
     for kinds, names, ask in _ASKED_WHERE_NAMED:
         if named & names and issubclass(type(thing), kinds):
             yield ask
     if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
-        yield state_of
+        yield state_text_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
     if package_of(thing) == "numpy" and named & {"flags", "writeable"}:
@@ -70,16 +72,17 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 
 
 def _tells(thing: Any, named: frozenset[str]) -> bool:
-    """Returns whether code may find in which state it is. A lock that code only enters is as it was when
-    the run is over, and so is another thread's affair; what is only put into a queue is found by nobody
-    here."""
+    """Returns whether code may read the state of a lock or a queue.
+
+    A lock that code only enters is free again after a run. A queue that code only fills changes nothing.
+    """
     if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
         return True
     return all(named & readers for kinds, readers in _READERS if issubclass(type(thing), kinds))
 
 
 def answer_of(thing: object, ask: _Ask) -> object:
-    """Returns what a thing tells; None where it raises."""
+    """Returns the thing's state; None if reading it raises."""
     try:
         return ask(thing)
     except Exception:  # it may be closed, detached, or gone
@@ -87,7 +90,7 @@ def answer_of(thing: object, ask: _Ask) -> object:
 
 
 def _of_a_file(thing: Any) -> object:
-    """Returns the size and time of a file that is open to be read and written; nothing of another one."""
+    """Returns size, time and position of a file that is open for reading and writing; else None."""
     if thing.closed or "+" not in str(getattr(thing, "mode", "")):
         return None
     known = os.fstat(thing.fileno())
@@ -138,7 +141,7 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (GOING_ON, variables_of),
     (sqlite3.Connection, _of_a_database),
     (threading.local, _of_each_thread),
-    # Nothing public tells that it takes no more jobs.
+    # There is no public way to ask an executor whether it was shut down.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
 _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
@@ -150,7 +153,7 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         frozenset({"model_fields_set", "exclude_unset"}),
         lambda thing: set(thing.model_fields_set),
     ),
-    # Nothing public tells which classes were registered as virtual subclasses.
+    # There is no public way to ask which classes were registered as virtual subclasses.
     (type, frozenset({"register"}), lambda kind: len(_abc._get_dump(kind)[0])),
 )
-"""What only code with one of these names can ask."""
+"""State that is compared only if the application's code uses one of these names."""

@@ -1,5 +1,5 @@
-"""What is set for the whole process: of the operating system's, the interpreter's, and of Python's own
-modules."""
+"""This module reads process-wide settings of the operating system, the interpreter and the standard
+library."""
 
 import builtins
 import csv
@@ -20,14 +20,17 @@ from .values import is_plain
 _OF_LOGGING = frozenset({"isEnabledFor", "getEffectiveLevel", "level"})
 _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
-"""Names by which code asks for what libraries may set as well."""
+"""Names by which code reads settings that libraries may change too."""
 _OF_THIS_PACKAGE = "rag-rule"
-"""How the names of this package's own threads begin."""
+"""The beginning of the names of this package's own threads."""
 
 
 def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
-    """Returns what is set now, by what sets it. ``named``: the names in an application's code; what
-    libraries set as well counts only where one of these asks for it."""
+    """Returns the current settings, by the name of the function or module that sets each.
+
+    ``named``: the names in the application's code. Settings that libraries change too are returned only
+    if the code reads them.
+    """
     return {name: _answer(ask) for name, ask in _asked(named)}
 
 
@@ -56,7 +59,7 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
 def _answer(ask: Callable[[], object]) -> object:
     try:
         return ask()
-    except Exception:  # there may be none, such as of a folder that is gone
+    except Exception:  # a setting may be unreadable, such as a working folder that is gone
         return None
 
 
@@ -78,7 +81,7 @@ def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
 
 
 def _levels() -> object:
-    # What is loaded meanwhile brings loggers of its own.
+    # Single loggers are not read, because modules that are loaded meanwhile add loggers.
     return logging.root.level, logging.root.manager.disable
 
 
