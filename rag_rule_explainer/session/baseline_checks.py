@@ -10,6 +10,7 @@ from ..given import no_source
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import sources_named_in
 from ..printable import printable, shortened
+from ..probing.deadlines import NO_ANSWER
 from ..probing.judging import Judging, error_text
 from ..probing.limits import LimitReached
 from ..probing.prober import Prober
@@ -29,6 +30,11 @@ FALSE_CONDITION = (
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
     "So what is omitted need not be what brings it about"
+)
+_WAITS_FOR_EVER = "the application answered once, but not when the same sources were replayed"
+_MAKE_ANEW = (
+    "It may wait for ever, such as for a lock that its first run did not release. Pass a function that makes "
+    "the application for each run, or allow more time (timeout=, replay_bound=)"
 )
 _LOG = getLogger(__name__)
 _SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
@@ -139,6 +145,9 @@ class BaselineChecks:
             return
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
         if reply.answer is None:
+            if str(reply.error).startswith(NO_ANSWER):
+                # Each replay would wait as long.
+                raise BaselineFailed(f"{_WAITS_FOR_EVER}: {reply.error}. {_MAKE_ANEW}")
             self.notes.append(f"the repeat check failed: {reply.error}")
             return
         sampler.cache.remember(self._full, reply)

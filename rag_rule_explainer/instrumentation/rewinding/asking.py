@@ -1,6 +1,5 @@
 """This module reads the state of objects that cannot be restored: files, queues, pools, clients."""
 
-import _abc
 import concurrent.futures
 import gc
 import io
@@ -22,7 +21,7 @@ from .bearing import OF_ALL
 from .going_on import GOING_ON, variables_of
 from .owners import package_of
 from .reachable import APART, OF_THREADS
-from .values import is_plain
+from .values import DICT, is_plain
 
 _Ask = Callable[[Any], object]
 
@@ -111,14 +110,12 @@ def _of_a_database(connection: sqlite3.Connection) -> object:
 
 def _of_each_thread(thing: threading.local) -> object:
     """Returns the texts and numbers that threads keep there, whichever thread keeps them."""
-    of_threads = (
-        each
-        for held in gc.get_referents(thing)
-        if isinstance(held, dict)
-        for each in held.values()
-        if isinstance(each, dict)
-    )
-    return sorted({(str(k), repr(v)) for each in of_threads for k, v in each.items() if is_plain(v)})
+    held: list[Any] = gc.get_referents(thing)
+    by_thread: list[Any] = [
+        each for mapping in held if isinstance(mapping, DICT) for each in mapping.values()
+    ]
+    of_threads = (each.items() for each in by_thread if isinstance(each, DICT))
+    return sorted({(str(k), repr(v)) for each in of_threads for k, v in each if is_plain(v)})
 
 
 def _of_a_generator(thing: Any) -> object:
@@ -153,7 +150,5 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         frozenset({"model_fields_set", "exclude_unset"}),
         lambda thing: set(thing.model_fields_set),
     ),
-    # There is no public way to ask which classes were registered as virtual subclasses.
-    (type, frozenset({"register"}), lambda kind: len(_abc._get_dump(kind)[0])),
 )
 """State that is compared only if the application's code uses one of these names."""

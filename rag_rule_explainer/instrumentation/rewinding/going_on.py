@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from threading import Thread, get_ident, main_thread
 from types import CoroutineType, FrameType
-from typing import Any
+from typing import Any, cast
 
 from .companies import is_own
 from .values import is_plain
@@ -36,7 +36,7 @@ def _frames(thing: Any) -> Iterator[FrameType]:
         for task in sorted(asyncio.all_tasks(thing), key=id) if _has_its_own_thread(thing) else ():
             yield from _frames(task)
     else:
-        coroutine = thing.get_coro() if isinstance(thing, asyncio.Task) else thing
+        coroutine: Any = cast("Any", thing).get_coro() if isinstance(thing, asyncio.Task) else thing
         while isinstance(coroutine, _COROUTINE):
             if coroutine.cr_frame is not None:
                 yield coroutine.cr_frame

@@ -1,6 +1,7 @@
 """This module reads process-wide settings of the operating system, the interpreter and the standard
 library."""
 
+import abc
 import builtins
 import csv
 import gc
@@ -50,6 +51,8 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "logging", _levels
     if named & _OF_WARNINGS and "warn" in named:
         yield "warnings", lambda: list(warnings.filters)
+    if "register" in named:
+        yield "ABCMeta.register", abc.get_cache_token
     if {"threading", "enumerate"} <= named:
         yield "threading", _names_of_threads
     if named & _OF_THE_COLLECTOR:

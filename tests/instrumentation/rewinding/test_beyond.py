@@ -195,7 +195,7 @@ def test_local_variables_of_a_thread_are_compared() -> None:
 
 
 class Preferences(BaseModel):
-    tone: str = Field("neutral", description="calm")
+    tone: str = Field(default="neutral", description="calm")
 
 
 class Trusted(abc.ABC):
@@ -232,7 +232,7 @@ def test_what_single_objects_keep_besides_their_attributes_is_compared() -> None
     assert "Preferences" in told(
         lambda: preferences.model_fields_set, lambda: setattr(preferences, "tone", "neutral")
     )
-    assert "Trusted" in told(lambda: Trusted.register, lambda: Trusted.register(str))
+    assert "ABCMeta" in told(lambda: Trusted.register, lambda: Trusted.register(str))
     assert "Thread" in told(lambda: thread.name, lambda: setattr(thread, "name", "alert"))
     assert "local" in told(lambda: local.mode, lambda: setattr(local, "mode", "alert"))
     assert "ndarray" in told(lambda: array.flags, lambda: array.setflags(write=False))
