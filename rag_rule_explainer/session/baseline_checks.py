@@ -33,8 +33,8 @@ HOLDS_ANYHOW = (
 )
 _WAITS_FOR_EVER = "the application answered once, but not when the same sources were replayed"
 _MAKE_ANEW = (
-    "It may wait for ever, such as for a lock that its first run did not release. Pass a function that makes "
-    "the application for each run, or allow more time (timeout=, replay_bound=)"
+    "It may wait for ever, such as for a lock that its first run did not release. Pass a function that "
+    "makes the application for each run, or allow more time (timeout=, replay_bound=)"
 )
 _LOG = getLogger(__name__)
 _SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
