@@ -29,8 +29,8 @@ class Application(Protocol[Item]):
     """An ``Application`` describes a user's application to the kit; each integration implements it.
 
     ``run``, ``arun``, ``stream`` and ``astream`` are called inside the participation of their run.
-    ``kept``: the retained sources of a replay; None for the baseline. The methods with a body here suit an
-    application without a framework.
+    ``kept``: the retained sources of a replay; None for the baseline. The methods with a body here suit
+    an application without a framework.
     """
 
     @property

@@ -26,8 +26,8 @@ class Manner:
 
     ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: extra
     finish reasons of complete replies. ``ignore``: patterns of texts that may differ between the requests
-    of the baseline and of a replay on all sources; ``steady`` removes them. ``replay_bound``: the limit of
-    a replay, as a multiple of the baseline's requests, tool calls and steps. See the integrations'
+    of the baseline and of a replay on all sources; ``steady`` removes them. ``replay_bound``: the limit
+    of a replay, as a multiple of the baseline's requests, tool calls and steps. See the integrations'
     ``RuleExplainer`` for the other options.
     """
 
@@ -143,7 +143,7 @@ class Case:
 
 
 def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
-    """Returns the ids of pinned sources. Raises InvalidInput for a string, which is a sequence as well."""
+    """Returns the ids of pinned sources. Raises InvalidInput for a single string."""
     return checked_list("pinned", pinned, "ids")
 
 

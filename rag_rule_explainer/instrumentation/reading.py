@@ -1,4 +1,4 @@
-"""Finding the question, the answer and all text in whatever applications take and give."""
+"""This module finds the question, the answer and all texts in applications' inputs and outputs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
@@ -7,8 +7,8 @@ T = TypeVar("T")
 
 
 def told(given: Any, keys: Sequence[str], one: Callable[[Any], T | None]) -> T | None:
-    """Returns what ``one`` makes of it, else of the last of several, else of the entry of a dict under
-    the first of the keys that has something; None where there is nothing."""
+    """Returns ``one(given)`` if it is not None; else the same of a list's last item, or of a dict's
+    entries under ``keys``, the first that is not None."""
     found = one(given)
     if found is not None:
         return found
@@ -23,7 +23,7 @@ def told(given: Any, keys: Sequence[str], one: Callable[[Any], T | None]) -> T |
 
 
 def texts_in(given: Any, text_of: Callable[[Any], str | None]) -> Iterator[str]:
-    """Yields every text in it, however deep; ``text_of``: that of one object, None where it has none."""
+    """Yields all texts in nested dicts and lists; ``text_of`` returns the text of an object, or None."""
     text = text_of(given)
     if text is not None:
         yield text
@@ -36,7 +36,7 @@ def texts_in(given: Any, text_of: Callable[[Any], str | None]) -> Iterator[str]:
 
 
 def plain(given: Any, plain_of: Callable[[Any], Any]) -> Any:
-    """Returns the same as JSON-like data; ``plain_of``: of one object."""
+    """Returns nested dicts and lists as JSON-like data; ``plain_of`` converts each other object."""
     if isinstance(given, Mapping):
         entries = cast("Mapping[Any, Any]", given)
         return {key: plain(value, plain_of) for key, value in entries.items()}
