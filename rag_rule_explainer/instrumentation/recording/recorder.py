@@ -19,7 +19,7 @@ from ...errors import RagRuleError, UnknownQuery
 from ...printable import shortened
 from ...sources import Source
 from .remarks import FILTERED, NEW_RETRIEVAL, NO_TURN
-from .retrievals import Batch, Item, Keys, Kind, Results, Retrieval
+from .retrievals import Batch, Item, Keys, Searched, Results, Retrieval
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
 """What a replay is served that asks what the baseline never asked: everything kept, what is kept of a
@@ -62,7 +62,7 @@ class Recording(Gate, Generic[Item]):
         self._retrievals: list[Retrieval[Item]] = []
         self._failures: list[Retrieval[Item]] = []
         self._moments = count(1)
-        self.derived: set[Kind] = set()
+        self.derived: set[Searched] = set()
         self.fault: RagRuleError | None = None
 
     def begin(self) -> int:
@@ -154,7 +154,7 @@ class Captured(Generic[Item]):
     only: tuple[object, ...] = ()
     any_query: bool = False
     failures: tuple[Retrieval[Item], ...] = ()
-    derived: frozenset[Kind] = frozenset()
+    derived: frozenset[Searched] = frozenset()
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
     batches: tuple[Batch[Item], ...] = field(init=False)
