@@ -1,4 +1,4 @@
-"""Explains the answers of a LlamaIndex application by rules, without rewriting it."""
+"""This package explains the answers of a LlamaIndex application by rules, without rewriting it."""
 
 from rag_rule_explainer.errors import MissingExtra
 

@@ -29,7 +29,7 @@ from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained, c
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.predicates import PredicateLike
 
-from .chat_streams import ExplainedChatStream, atold, attach, told
+from .chat_streams import ExplainedChatStream, apieces_with_rules, attach, pieces_with_rules
 from .entries import Engine
 from .explained_runs import ExplainedRun
 from .explainer import RuleExplainer
@@ -137,7 +137,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         )
         # One that nobody reads lets go of everything as well.
         weakref.finalize(response, begun.close)
-        response.response_gen = cast("Any", told(begun, response))
+        response.response_gen = cast("Any", pieces_with_rules(begun, response))
         return response
 
     @override
@@ -184,7 +184,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
         weakref.finalize(response, begun.close)
-        response.response_gen = cast("Any", atold(begun, response))
+        response.response_gen = cast("Any", apieces_with_rules(begun, response))
         return response
 
     def _nested(self, query_bundle: QueryBundle) -> Any:

@@ -1,4 +1,4 @@
-"""RuleExplanationHandler: explains ordinary runs of an engine, from what was recorded during them."""
+"""This module has ``RuleExplanationHandler``, which records and explains ordinary runs of an engine."""
 
 import asyncio
 import inspect

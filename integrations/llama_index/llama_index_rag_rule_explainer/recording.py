@@ -1,4 +1,4 @@
-"""One ordinary run of an engine, as it is recorded."""
+"""This module records one ordinary run of an engine."""
 
 from contextlib import ExitStack, suppress
 from contextvars import Context, copy_context
@@ -13,7 +13,11 @@ from .watching import Watch, watched_by
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """One ordinary run of the engine, while it goes on and after."""
+    """A ``RecordedRun`` holds an ordinary run of an engine: its input, its record and its output.
+
+    ``id``: the id of its span. ``entry``: the name of the called method. ``ended``: True once the output
+    is complete.
+    """
 
     id: str
     entry: str
@@ -25,20 +29,19 @@ class RecordedRun:
     _joined: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> Context:
-        """What the current context does from now on belongs to it; the context to go on in
-        elsewhere."""
+        """Makes the current context part of the run. Returns a copy of it, for the run's stream."""
         interception.start()
         self._joined.enter_context(taking_part_again(self.participation))
         self._joined.enter_context(watched_by(self.watch))
         return copy_context()
 
     def leave(self) -> None:
-        """What the current context does next does not belong to it."""
-        with suppress(ValueError):  # left in another context than it began in, which is a copy of that
+        """Takes the current context out of the run."""
+        with suppress(ValueError):  # raised in a copy of the context that the run began in
             self._joined.close()
 
     def end(self) -> None:
-        """It is over, wherever it still goes on."""
+        """Closes the run for all its contexts."""
         if not self.participation.gate.closed:
             self.participation.gate.closed = True
             interception.stop()

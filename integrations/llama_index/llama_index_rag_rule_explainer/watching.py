@@ -39,7 +39,7 @@ _COUNTS = {
 _EMPTY = "Empty Response"
 """LlamaIndex's own words where a model says nothing."""
 
-FAILED = "a model failed, and the application answered without its reply"
+MODEL_FAILED = "a model failed, and the application answered without its reply"
 
 
 class Watch:
@@ -80,7 +80,7 @@ class Watch:
     def fault(self) -> str:
         """Returns what is wrong with a reply; or that there is none, as all models failed."""
         if self.failures and not self._replies:
-            return f"{FAILED}: {self.failures[0]}"
+            return f"{MODEL_FAILED}: {self.failures[0]}"
         return self._fault
 
     @property

@@ -29,8 +29,8 @@ class Neighbour(NamedTuple):
 class Faiss:
     """This client splits what ``search`` and ``search_and_reconstruct`` of an index return.
 
-    An item is a position in the index. ``texts``: a list, a dict or a function from a position to its text
-    or document. Shorter rows are filled with positions of -1, as FAISS does. If the index has fewer
+    An item is a position in the index. ``texts``: a list, a dict or a function from a position to its
+    text or document. Shorter rows are filled with positions of -1, as FAISS does. If the index has fewer
     vectors than requested, every replay's rows have as many fillers as the original response.
     """
 

@@ -47,9 +47,9 @@ class Content:
         if not _failed(response):
             return ""
         blocks = cast("Sequence[Any]", field_of(response, "content"))
-        message = " ".join(str(field_of(block, "text") or "") for block in blocks).strip()
+        words = " ".join(str(field_of(block, "text") or "") for block in blocks).strip()
         return (
-            f"an MCP tool failed (isError) and said {shortened(message, 200)!r}, so nothing was retrieved "
+            f"an MCP tool failed (isError) and said {shortened(words, 200)!r}, so nothing was retrieved "
             "that could explain the answer; make the tool find something first"
         )
 

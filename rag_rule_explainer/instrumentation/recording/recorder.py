@@ -19,7 +19,7 @@ from ...errors import RagRuleError, UnknownQuery
 from ...printable import shortened
 from ...sources import Source
 from .remarks import FILTERED, NEW_RETRIEVAL, NO_TURN
-from .retrievals import Batch, Item, Keys, Searched, Results, Retrieval
+from .retrievals import Batch, Item, Keys, Results, Retrieval, Searched
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
 """What a replay is served that asks what the baseline never asked: everything kept, what is kept of a
