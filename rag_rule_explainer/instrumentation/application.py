@@ -19,7 +19,7 @@ from ..sources import Source
 from .copies.copying import copied
 from .copies.patching import Patches
 from .options import Case
-from .recording.recorder import Captured
+from .recording.captured import Captured
 from .run_context import Participation, Watch
 
 Item = TypeVar("Item")

@@ -10,8 +10,8 @@ from ..errors import InvalidInput
 from ..probing.replaying import WantedScope
 from ..verdicts import Answer, logged_answer
 from .bounds import FACTOR, checked_factor
+from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
-from .recording.recorder import OnNewQuery
 from .requests.volatile import Steady
 
 QuestionOf: TypeAlias = Callable[[Any], str]

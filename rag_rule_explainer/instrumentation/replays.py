@@ -17,8 +17,10 @@ from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
 from .options import Case, Manner
+from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
-from .recording.recorder import Captured, Recording, Serving
+from .recording.recorder import Recording
+from .recording.serving import Serving
 from .run_context import (
     Participation,
     Watch,
@@ -77,7 +79,7 @@ class Replays(Generic[Item]):
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
         # A retriever or a store may have been imported since the last replay.
         self.application.interception.wrap_loaded_classes()
-        gate, copies = self.captured.replaying(kept), self.first.state.of_a_replay()
+        gate, copies = Serving(self.captured, kept), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays

@@ -17,7 +17,7 @@ from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
 from ..verdicts import Answer
 from .bounds import Bound
 from .copies.state import State
-from .recording.recorder import GoingOn, rejoining, taking_part
+from .recording.current import GoingOn, rejoining, taking_part
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared

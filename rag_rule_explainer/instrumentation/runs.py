@@ -20,8 +20,10 @@ from .fidelity import Fidelity
 from .isolation.attributes import data_copy
 from .options import Case, Manner
 from .recorded_baseline import RecordedBaseline
+from .recording.captured import Captured, OnNewQuery
 from .recording.exposure_checks import ExposureChecks
-from .recording.recorder import Captured, OnNewQuery, Recording, Serving
+from .recording.recorder import Recording
+from .recording.serving import Serving
 from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
 from .run_context import Participation, Watch, failed_reply, fault_in
 from .searches.items import why_empty
@@ -78,7 +80,7 @@ class ApplicationRun(Generic[Item]):
         else:
             brought = self.application.brought(self.case.documents)
             self._captured = Captured[Item].brought(brought, identify, only)
-            gate = self._captured.replaying(self._captured.sources)
+            gate = Serving(self._captured, self._captured.sources)
         copies = State(live=self.case.live)
         first = participation_of(self.application, self._manner, self._state, gate, copies)
         early = self._state.leftovers.early

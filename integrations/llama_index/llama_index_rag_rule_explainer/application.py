@@ -34,7 +34,7 @@ from rag_rule_explainer.instrumentation.engine import (
 )
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
 from rag_rule_explainer.instrumentation.options import Case
-from rag_rule_explainer.instrumentation.recording.recorder import Captured
+from rag_rule_explainer.instrumentation.recording.captured import Captured
 from rag_rule_explainer.instrumentation.run_context import Participation, unusable
 
 from .brought import documents_as_found

@@ -13,7 +13,7 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
-from rag_rule_explainer.instrumentation.recording.recorder import going_on
+from rag_rule_explainer.instrumentation.recording.current import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Shape, asked_part
 from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf

@@ -12,7 +12,7 @@ from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
 from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
-from .recorder import Serving
+from .serving import Serving
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
 """How to treat a replay that retrieved nothing: "error" raises, "accept" lets its answer count."""
