@@ -10,7 +10,8 @@ from rag_rule_explainer.instrumentation.engine import ANY, fault_of
 from rag_rule_explainer.instrumentation.run_context import no_opinions
 from rag_rule_explainer.predicates.judge import judge_name_of
 
-from .watching import Watch, said_in, spent_on, watched_by
+from .responses import said_in, spent_on
+from .watching import Watch, watched_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
