@@ -1,4 +1,4 @@
-"""This module attaches rules to responses, at the end of their stream if they are streamed."""
+"""This module attaches rules to streamed responses at the end of their stream."""
 
 import weakref
 from collections.abc import AsyncGenerator, Iterator
@@ -8,15 +8,8 @@ from typing import Any
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from typing_extensions import override
 
-from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplained, rules_in
-
+from .rules_attached import attach
 from .streaming import AsyncPieces, Pieces
-
-
-def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
-    """Adds the rules to the metadata of a response, as JSON-like data; see ``rules_in``."""
-    # Streamed chat responses have no attribute ``metadata``.
-    response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
 
 
 class ExplainedChatStream(StreamingAgentChatResponse):

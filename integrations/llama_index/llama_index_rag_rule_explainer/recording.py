@@ -26,14 +26,15 @@ class RecordedRun:
     watch: Watch
     output: Any = None
     ended: bool = False
+    context: Context = field(default_factory=Context)
     _joined: ExitStack = field(default_factory=ExitStack)
 
-    def begin(self) -> Context:
-        """Makes the current context part of the run. Returns a copy of it, for the run's stream."""
+    def begin(self) -> None:
+        """Makes the current context part of the run, and keeps a copy of it for the run's stream."""
         interception.start()
         self._joined.enter_context(taking_part_again(self.participation))
         self._joined.enter_context(watched_by(self.watch))
-        return copy_context()
+        self.context = copy_context()
 
     def leave(self) -> None:
         """Takes the current context out of the run."""
