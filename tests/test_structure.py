@@ -59,13 +59,7 @@ MOST_LINES, MOST_IN_A_FUNCTION, MOST_PARAMETERS = 300, 40, 7
 OPEN_FILES = {
     "langchain_rag_rule_explainer/handler.py": 334,
     "langchain_rag_rule_explainer/runnable.py": 616,
-    "llama_index_rag_rule_explainer/attaching.py": 314,
-    "llama_index_rag_rule_explainer/handler.py": 365,
-    "llama_index_rag_rule_explainer/watching.py": 383,
-    "rag_rule_explainer/instrumentation/fidelity.py": 431,
-    "rag_rule_explainer/instrumentation/recording/recorder.py": 403,
     "rag_rule_explainer/instrumentation/requests/leftovers.py": 314,
-    "rag_rule_explainer/instrumentation/runs.py": 305,
     "rag_rule_explainer/instrumentation/searches/intercepted_call.py": 344,
     "rag_rule_explainer/instrumentation/shared_state/counting.py": 349,
     "rag_rule_explainer/instrumentation/shared_state/holdings.py": 317,

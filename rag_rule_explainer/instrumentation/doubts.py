@@ -52,12 +52,21 @@ IGNORE = (
 )
 
 
-def told_of_a_failure(reason: str) -> str:
-    """Returns the note that nothing was compared, because the replay on all sources failed for
-    ``reason``."""
-    way_out = way_out_of(reason)
-    failed = f"the replay on all sources failed ({shortened(reason, 300)})"
-    return f"{NOTHING_COMPARED}{failed}{': ' if way_out else ''}{way_out}"
+def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
+    """Returns the note that replays were not compared with the baseline, and why.
+
+    ``sampled``: a reply differed, so later requests could not be compared. ``no_requests``: no model
+    reported the baseline's requests. ``failed``: why a replay on all sources failed, or empty.
+    """
+    if sampled:
+        return NOTHING_COMPARED + SAMPLED
+    if no_requests:
+        return NOTHING_COMPARED + NO_REQUESTS
+    if not failed:
+        return NOTHING_COMPARED + NO_REPLAY
+    way_out = way_out_of(failed)
+    failure = f"the replay on all sources failed ({shortened(failed, 300)})"
+    return f"{NOTHING_COMPARED}{failure}{': ' if way_out else ''}{way_out}"
 
 
 def named(kept: Sequence[Source]) -> str:

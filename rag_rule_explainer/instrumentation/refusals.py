@@ -84,6 +84,13 @@ class Refusals:
             self.ways_out,
         )
 
+    def may_hold(self, carried: Carried) -> str:
+        """Returns why a replay cannot count whose request and reply both hold a text of another run."""
+        return (
+            f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
+            "may be there by chance, or the application remembers it from run to run"
+        )
+
     def answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
         """Returns the error for an answer that holds a model's reply to another run."""
         return StateShared(

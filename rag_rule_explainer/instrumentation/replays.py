@@ -86,8 +86,9 @@ class Replays(Generic[Item]):
         run.bound = self._bound(run, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
+        texts = self.fidelity.texts
         watch.exchanges.after_reply.append(
-            lambda reply: self.fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
+            lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
@@ -102,7 +103,7 @@ class Replays(Generic[Item]):
             raise
         finally:
             # Texts of a failed replay must not reach another run either.
-            self.fidelity.note(run, kept)
+            texts.note(maker, run)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
         """Returns the key of these sources; two replays with equal keys retain the same sources."""

@@ -98,8 +98,7 @@ class ApplicationRun(Generic[Item]):
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> Case:
-        """Returns the input of the first run; the user's own run gets the original keywords, not
-        copies."""
+        """Returns the case of the first run; the user's own run gets the original keywords."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
@@ -191,21 +190,15 @@ class ApplicationRun(Generic[Item]):
         if fault:
             raise self._no_answer(fault)
         given = self.application.texts_in(self.case.given)
-        constants = self._state.leftovers.before.texts()
+        state = self._state
+        constants = state.leftovers.before.texts()
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         exposure = self._conduct_for(captured)
         self._recorded = Replays(
-            self.application,
-            self.case,
-            self._manner,
-            first,
-            captured,
-            exposure,
-            self._state,
-            self._fidelity,
+            self.application, self.case, self._manner, first, captured, exposure, state, self._fidelity
         )
         baseline = RecordedBaseline(self._recorded, self.trace, self._seconds)
-        self._state.leftovers.begin(exposure.units, baseline.given_anyway())
+        state.leftovers.begin(exposure.units, baseline.given_anyway())
         return exposure.units, baseline.baseline(answer, replays)
 
     def _sources_of(self, output: Any) -> Captured[Item]:

@@ -34,7 +34,7 @@ from .explainer import RuleExplainer
 from .interception import interception
 from .nodes import Found, identify
 from .recorded_runs import RecordedRuns
-from .recording import RecordedRun
+from .recording import RecordedRun, entry_in, input_in
 from .rules_attached import attach
 from .streaming import whole
 from .watching import Watch
@@ -42,6 +42,7 @@ from .watching import Watch
 _ENTRIES = {"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"}
 _ASYNC = {"aquery", "achat", "astream_chat"}
 _WAITING = {"aquery", "achat"}
+_STREAMED = (StreamingResponse, AsyncStreamingResponse, StreamingAgentChatResponse)
 _WRITING = {"write_response_to_history", "awrite_response_to_history"}
 
 
@@ -126,10 +127,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all runs that have ended are explained.
-
-        Needed only with ``auto``, for chat engines that read their stream in a task of their own.
-        """
+        """Waits until all ended runs are explained. Needed only with ``auto``, for chat engines that read
+        their stream in a task of their own."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
@@ -145,9 +144,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     def _call(self, run: RecordedRun) -> tuple[Call[Found], Recorded]:
         call, took_part = self._explainer.recorded_call(run.given), run.participation
         recording: Any = took_part.gate
-        state = took_part.state
         return call, call.run.of_another_run(
-            recording, run.output, run.watch, state, took_part.tools, run.id
+            recording, run.output, run.watch, took_part.state, took_part.tools, run.id
         )
 
     def _ended(self, run_id: str | None) -> RecordedRun:
@@ -172,14 +170,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         tags: dict[str, Any] | None = None,
         **more: Any,
     ) -> None:
-        entry = _entry_of(id_)
+        entry = entry_in(id_)
         if instance is not self._explainer.application or entry not in _ENTRIES:
             return
         if participation() is not None:
             return
         recording: Recording[Found] = Recording(identify, only=self._explainer.retrievers)
         watch = Watch(accepts=self._explainer.accepts)
-        given = copied(_given(bound_args))
+        given = copied(input_in(bound_args))
         run = RecordedRun(id_, entry, given, Participation(recording, watch, State(live=True)), watch)
         run.begin()
         self._open[id_] = run
@@ -194,24 +192,26 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         result: Any = None,
         **more: Any,
     ) -> None:
-        if _entry_of(id_) in _WRITING:
+        if entry_in(id_) in _WRITING:
             self._written(instance)
             return
         run = self._open.pop(id_, None)
         if run is None:
             return
         run.leave()
-        if isinstance(result, StreamingResponse):
-            result.response_gen = cast("Any", self._read(run, result, result.response_gen))
-        elif isinstance(result, AsyncStreamingResponse):
-            result.response_gen = cast("Any", self._aread(run, result, result.response_gen))
-        elif isinstance(result, StreamingAgentChatResponse):
+        if isinstance(result, _STREAMED):
+            # A response that is dropped unread ends its run as well.
             weakref.finalize(result, run.end)
+        if isinstance(result, StreamingResponse):
+            result.response_gen = cast("Any", self._pieces(run, result, result.response_gen))
+        elif isinstance(result, AsyncStreamingResponse):
+            result.response_gen = cast("Any", self._apieces(run, result, result.response_gen))
+        elif isinstance(result, StreamingAgentChatResponse):
             # Otherwise a thread or a task of the engine reads the stream; see ``_written``.
             if not result.is_writing_to_memory and result.chat_stream is not None:
-                result.chat_stream = cast("Any", self._read(run, result, result.chat_stream))
+                result.chat_stream = cast("Any", self._pieces(run, result, result.chat_stream))
             if not result.is_writing_to_memory and result.achat_stream is not None:
-                result.achat_stream = cast("Any", self._aread(run, result, result.achat_stream))
+                result.achat_stream = cast("Any", self._apieces(run, result, result.achat_stream))
         else:
             self._close(run, result, result)
 
@@ -224,7 +224,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         err: BaseException | None = None,
         **more: Any,
     ) -> None:
-        run = self._runs.current() if _entry_of(id_) in _WRITING else None
+        run = self._runs.current() if entry_in(id_) in _WRITING else None
         opened = self._open.pop(id_, None)
         if opened is not None:
             run = opened
@@ -250,14 +250,6 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         if run is not None:
             whole = AgentChatResponse(response.response, response.sources, response.source_nodes)
             self._close(run, whole, response)
-
-    def _read(self, run: RecordedRun, response: Any, stream: Any) -> Iterator[Any]:
-        weakref.finalize(response, run.end)
-        return self._pieces(run, response, stream)
-
-    def _aread(self, run: RecordedRun, response: Any, stream: Any) -> AsyncIterator[Any]:
-        weakref.finalize(response, run.end)
-        return self._apieces(run, response, stream)
 
     def _pieces(self, run: RecordedRun, response: Any, stream: Any) -> Iterator[Any]:
         text: list[str] = []
@@ -305,16 +297,3 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self.errors[run.id] = error
             done = unexplained(response, error)
         attach(response, done)
-
-
-def _entry_of(span_id: str) -> str:
-    """Returns the method's name in a span id such as ``RetrieverQueryEngine.query-<uuid>``."""
-    return span_id.split("-", 1)[0].rpartition(".")[2]
-
-
-def _given(bound: inspect.BoundArguments) -> Any:
-    """Returns the input of a run: the query or message, or all arguments if there is a chat history."""
-    arguments = dict(bound.arguments)
-    if arguments.get("chat_history") is not None:
-        return arguments
-    return next(iter(arguments.values()))

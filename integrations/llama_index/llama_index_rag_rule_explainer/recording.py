@@ -1,5 +1,6 @@
 """This module records one ordinary run of an engine."""
 
+import inspect
 from contextlib import ExitStack, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
@@ -46,3 +47,16 @@ class RecordedRun:
         if not self.participation.gate.closed:
             self.participation.gate.closed = True
             interception.stop()
+
+
+def entry_in(span_id: str) -> str:
+    """Returns the method's name in a span id such as ``RetrieverQueryEngine.query-<uuid>``."""
+    return span_id.split("-", 1)[0].rpartition(".")[2]
+
+
+def input_in(bound: inspect.BoundArguments) -> Any:
+    """Returns the input of a run: the query or message, or all arguments if there is a chat history."""
+    arguments = dict(bound.arguments)
+    if arguments.get("chat_history") is not None:
+        return arguments
+    return next(iter(arguments.values()))
