@@ -16,8 +16,8 @@ T = TypeVar("T")
 Recorded = tuple[Sequence[Source], Baseline]
 
 
-class Made(NamedTuple):
-    """A ``Made`` holds a successful baseline: its output, its recorded sources, and how to replay it."""
+class MadeBaseline(NamedTuple):
+    """A ``MadeBaseline`` holds a baseline's output, its recorded sources, and how to replay it."""
 
     output: Any
     recorded: Recorded
@@ -32,16 +32,16 @@ class Failed(NamedTuple):
     reply: UnusableReply
 
 
-Attempt = Callable[[], Awaitable[Made | Failed]]
+Attempt = Callable[[], Awaitable[MadeBaseline | Failed]]
 
 
 async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
-) -> Made:
+) -> MadeBaseline:
     """Returns the first attempt that succeeds. Raises the last BaselineFailed if none does."""
     started, failed = time.monotonic(), list[Failed]()
 
-    async def one() -> Made | Failed:
+    async def one() -> MadeBaseline | Failed:
         tried = await attempt()
         if isinstance(tried, Failed):
             failed.append(tried)
@@ -65,7 +65,7 @@ async def made(
     return tried._replace(recorded=(sources, spent))
 
 
-def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
     """Returns the result of a coroutine that never waits for an event loop."""
     try:
         coroutine.send(None)
@@ -76,7 +76,7 @@ def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def block(seconds: float) -> None:
-    """Waits in this thread, as ``at_once`` needs. Raises KeyboardInterrupt after Ctrl-C."""
+    """Waits in this thread, as ``without_loop`` needs. Raises KeyboardInterrupt after Ctrl-C."""
     with kept() as interrupts:
         interrupts.sleep(seconds)
 
@@ -87,5 +87,5 @@ def _within(limits: Limits, retries: Retries) -> Retries:
     return replace(retries, most=min(retries.most, limits.replays - 1))
 
 
-def _cause(tried: Made | Failed) -> BaseException | None:
+def _cause(tried: MadeBaseline | Failed) -> BaseException | None:
     return tried.reply if isinstance(tried, Failed) else None

@@ -27,7 +27,7 @@ from ..probing.wholeness import ANY
 from ..progress.report import Progress
 from ..rules import as_kind
 from ..session.session import INTERRUPTED
-from .baseline_retries import Failed, Made, Recorded, at_once, block, made
+from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
 from .outputs import Explained, Unexplained, unexplained
 from .run_context import Watch
 from .runs import ApplicationRun
@@ -70,7 +70,7 @@ class Call(Generic[Item]):
         and the explanation holds the rules that were proved by then.
         """
         with kept(), self._as_one(), self.run.application.interception.intercepting():
-            first = at_once(self._made(self._blocking_baseline, block))
+            first = without_loop(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
 
     def answered(self) -> Explained[Any] | Unexplained[Any]:
@@ -127,7 +127,7 @@ class Call(Generic[Item]):
         # Arguments are checked before the first request is paid for.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         with kept(), self._as_one(), self.run.application.interception.intercepting():
-            first = at_once(self._made(self._blocking_baseline, block))
+            first = without_loop(self._made(self._blocking_baseline, block))
             return self._asked(verify, first.recorded, first.replay)
 
     async def averified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
@@ -173,12 +173,12 @@ class Call(Generic[Item]):
             return Explained(first.output, await self.amined(first.recorded))
 
     async def _made(
-        self, baseline: Callable[[], Awaitable[Made]], pause: Callable[[float], Awaitable[None]]
-    ) -> Made:
+        self, baseline: Callable[[], Awaitable[MadeBaseline]], pause: Callable[[float], Awaitable[None]]
+    ) -> MadeBaseline:
         settings, tries = self.explainer.settings, count()
         self.explainer.limiter.check_free()
 
-        async def attempt() -> Made | Failed:
+        async def attempt() -> MadeBaseline | Failed:
             if next(tries):
                 self.run = self.run.anew()
             try:
@@ -190,7 +190,7 @@ class Call(Generic[Item]):
         retries = Retries.of(0 if self.run.case.live else settings.retries)
         return await made(attempt, retries, settings.limits, pause)
 
-    async def _blocking_baseline(self) -> Made:
+    async def _blocking_baseline(self) -> MadeBaseline:
         application = self.run.application
         try:
             if application.async_only:
@@ -204,11 +204,11 @@ class Call(Generic[Item]):
                 raise
             self.run = self.run.anew()
             output, replay = run_blocking(self.abaseline), self.run.areplay
-        return Made(output, self.run.recorded(output), replay)
+        return MadeBaseline(output, self.run.recorded(output), replay)
 
-    async def _baseline(self) -> Made:
+    async def _baseline(self) -> MadeBaseline:
         output = await self.abaseline()
-        return Made(output, self.run.recorded(output), self.run.areplay)
+        return MadeBaseline(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
         """Returns the rules of a recorded baseline. Blocks."""

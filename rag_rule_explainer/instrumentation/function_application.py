@@ -18,7 +18,7 @@ from ..errors import InvalidInput
 from ..sources import Source
 from .application import Application
 from .options import Case
-from .reading import plain, texts_in
+from .reading import nested_texts, plain_data
 from .registered import frameworks
 from .requests.client_watch import FAILED, ClientWatch, watched_by
 from .run_context import Participation, unusable
@@ -130,11 +130,11 @@ class FunctionApplication(Application[Found]):
 
     @override
     def texts_in(self, given: Any) -> Iterable[str]:
-        return texts_in(given, lambda each: each if isinstance(each, str) else None)
+        return nested_texts(given, lambda each: each if isinstance(each, str) else None)
 
     @override
     def plain(self, given: Any) -> Any:
-        return plain(given, lambda each: each if isinstance(each, (str, int, float, bool)) else None)
+        return plain_data(given, lambda each: each if isinstance(each, (str, int, float, bool)) else None)
 
     @override
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:

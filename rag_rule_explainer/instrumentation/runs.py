@@ -31,7 +31,7 @@ from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
 from .state_watch import StateWatch
 from .stopping import Stopping
-from .streams import astreamed, streamed
+from .streams import aforwarded, forwarded
 
 Item = TypeVar("Item")
 
@@ -144,11 +144,11 @@ class ApplicationRun(Generic[Item]):
 
     def stream(self) -> Iterator[Any]:
         """Yields the baseline's output in chunks; the consumer's context is no part of the run."""
-        return streamed(self._running_first(), lambda: self.application.stream(self._first_case()))
+        return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncIterator[Any]:
         """Yields the baseline's output in chunks, through the async entry."""
-        return astreamed(self._running_first(), lambda: self.application.astream(self._first_case()))
+        return aforwarded(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
     def _running_first(self) -> Generator[None, None, None]:

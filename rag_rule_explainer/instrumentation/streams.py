@@ -9,7 +9,7 @@ from typing import Any
 _END = object()
 
 
-def streamed(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """Yields the chunks of the stream that ``begin`` returns inside the block."""
     context, stack = copy_context(), ExitStack()
     try:
@@ -23,7 +23,7 @@ def streamed(block: AbstractContextManager[None], begin: Callable[[], Iterator[A
         context.run(stack.close)
 
 
-async def astreamed(
+async def aforwarded(
     block: AbstractContextManager[None], begin: Callable[[], AsyncIterator[Any]]
 ) -> AsyncIterator[Any]:
     """Yields the chunks of an async stream that ``begin`` returns inside the block, in a task."""

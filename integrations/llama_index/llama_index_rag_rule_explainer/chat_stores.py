@@ -23,7 +23,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import (
     born,
     data_copy,
     not_carried_over,
-    place_of,
+    shared_key_of,
 )
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
@@ -96,7 +96,7 @@ def _using(
     messages = [message for message, _ in (yield from _own(state, store, given["key"]))]
     result = _done(name, messages, given)
     if name != "get_messages":
-        own: ChatsByKey = state.own(("chats", place_of(state, store)), ChatsByKey)
+        own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
         own.of[given["key"]] = _active(messages)
     return result
 
@@ -168,7 +168,7 @@ def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
     """Returns the run's own messages of a key; yields the calls that read them."""
-    own: ChatsByKey = state.own(("chats", place_of(state, store)), ChatsByKey)
+    own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
         own.put(key, (yield from _first(state, store, key, statuses=statuses)))
     return own.of[key]
@@ -178,7 +178,7 @@ def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
     """Returns the messages of a key before the first run; yields the calls that read them."""
-    before: ChatsByKey = state.kept(("chats", place_of(state, store)), ChatsByKey)
+    before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:
             archived = yield Real("get_messages", (key, MessageStatus.ARCHIVED))
@@ -188,7 +188,7 @@ def _first(
         before.put(key, found)
         # Answers depend on the conversation, so it is part of the explained state.
         said = [message.model_dump(mode="json") for message, _ in before.of[key]]
-        state.before.setdefault(("chats", place_of(state, store), key), said)
+        state.before.setdefault(("chats", shared_key_of(state, store), key), said)
     return before.of[key]
 
 
@@ -210,8 +210,8 @@ def _merged(archived: list[ChatMessage], every: list[ChatMessage]) -> list[Messa
 
 def _keys(state: State, store: Any) -> Generator[Real, Any, list[str]]:
     found: list[str] = yield Real("get_keys")
-    before: ChatsByKey = state.kept(("chats", place_of(state, store)), ChatsByKey)
-    own: ChatsByKey = state.own(("chats", place_of(state, store)), ChatsByKey)
+    before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
+    own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     seen = {**before.of, **own.of}
     return [
         *(key for key in found if seen.get(key, True)),

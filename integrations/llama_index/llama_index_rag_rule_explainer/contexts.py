@@ -12,7 +12,7 @@ from typing import Any
 from llama_index.core.workflow import Context
 
 from rag_rule_explainer import RagRuleError, StateShared
-from rag_rule_explainer.instrumentation.baseline_retries import at_once
+from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import Same, State
 from rag_rule_explainer.instrumentation.isolation.attributes import ADDED, born
@@ -101,12 +101,14 @@ def _restored(state: State, context: Any) -> Any:
     try:
         with reading_real():
             # Reading from an empty store would create it.
-            found = at_once(context.store.get("memory", default=None)) if before.get("state") else None
+            found = (
+                without_loop(context.store.get("memory", default=None)) if before.get("state") else None
+            )
             workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public way
         own: Any = Context.from_dict(workflow, before)
         state.note_birth(own)
         if found is not None:
-            at_once(own.store.set("memory", found))
+            without_loop(own.store.set("memory", found))
     except Exception as error:
         raise _not_copied(error) from error
     return own

@@ -14,7 +14,7 @@ from llama_index.core.storage.kvstore.types import MutableMappingKVStore
 from rag_rule_explainer import StateShared
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import State
-from rag_rule_explainer.instrumentation.isolation.attributes import born, data_copy, place_of
+from rag_rule_explainer.instrumentation.isolation.attributes import born, data_copy, shared_key_of
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
 
@@ -43,7 +43,7 @@ def _wrapping(name: str, method: Any) -> Any:
 def _using(
     state: State, store: Any, name: str, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Use:
-    key = "key-values", place_of(state, store)
+    key = "key-values", shared_key_of(state, store)
     before: Before = state.kept(key, Before)
     # What this run has put, by collection and key; None for what it has deleted.
     own: dict[Key, Any] = state.own(key, dict)

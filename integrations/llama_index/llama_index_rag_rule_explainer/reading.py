@@ -33,7 +33,7 @@ def question_in(given: Any) -> str:
     ``question_of``, for anything else.
     """
     entries = _fields(given)
-    found = reading.told(entries, QUESTION_KEYS, _text)
+    found = reading.look_up(entries, QUESTION_KEYS, _text)
     if found is None and isinstance(entries, Mapping):
         texts = [each for each in cast("Mapping[str, Any]", entries).values() if isinstance(each, str)]
         found = texts[0] if len(texts) == 1 else None
@@ -65,7 +65,7 @@ def _answer_in(output: Any, kind: str) -> Answer:
         return Answer(output.response.content or "", value=structured)
     if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    found = reading.told(output, _ANSWER_KEYS, _text)
+    found = reading.look_up(output, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {kind}; "
@@ -92,7 +92,7 @@ def _stopped_with(event: StopEvent) -> Any:
     """Returns the result in a workflow's last event, or the fields that a subclass of it adds."""
     fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
     texts = [each for each in fields.values() if isinstance(each, str)]
-    if reading.told(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
+    if reading.look_up(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
         return texts[0]
     return fields or event.result
 
@@ -129,12 +129,12 @@ def _last_of(pieces: list[Any]) -> Any:
 
 def texts_in(given: Any) -> Iterator[str]:
     """Yields every string in an input, also nested ones, and the text of every message."""
-    return reading.texts_in(_fields(given), _text)
+    return reading.nested_texts(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
     """Returns the input as JSON-like data, for the explanation; live objects become None."""
-    return reading.plain(_fields(given), _plain)
+    return reading.plain_data(_fields(given), _plain)
 
 
 _MODELS = (ChatMessage, ChatResponse, CompletionResponse)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidInput
 from ...given import Given
-from .reading import changed, field_of, is_listed, mapping_in, read_fields
+from .reading import field_of, is_listed, mapping_in, read_fields, with_fields
 
 CANNOT_BE_CUT = (
     "the structured content of a tool's result is not about its content blocks one by one, so it cannot "
@@ -47,7 +47,7 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
     if row or not _is_one_text(structured) or not blocks:
         return own, row[0].structured if row else None
     # The structured content of such a tool needs a text, so an empty result is an empty text.
-    return [changed(blocks[0], text="")], dict.fromkeys(structured, "")
+    return [with_fields(blocks[0], text="")], dict.fromkeys(structured, "")
 
 
 def read_block(block: Any) -> Given | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows
-from .reading import changed, is_array, is_listed, listed_like, mapping_in
+from .reading import is_array, is_listed, listed_like, mapping_in, with_fields
 
 _FIELDS = {
     "ids": "id",
@@ -59,7 +59,7 @@ class Chroma:
                 for place, row in enumerate(rows)
             ]
             columns[name] = listed_like(parts, column) if nested else _column(rows[0], key, column)
-        return changed(like, **columns)
+        return with_fields(like, **columns)
 
     def read(self, item: Any) -> Given | None:
         """Returns the document with its id and metadata."""

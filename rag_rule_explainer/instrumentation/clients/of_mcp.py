@@ -9,7 +9,7 @@ from ...given import Given
 from ...printable import shortened
 from .blocks import paired, read_block, structured_of
 from .protocol import Rows
-from .reading import changed, field_of, is_listed
+from .reading import field_of, is_listed, with_fields
 
 _STRUCTURED = ("structuredContent", "structured_content")
 _FAILED = ("isError", "is_error")
@@ -40,7 +40,7 @@ class Content:
             return like
         blocks, structured = structured_of(rows[0], like.content, _structured(like))
         name = next((name for name in _STRUCTURED if _has(like, name)), None)
-        return changed(like, content=blocks, **({name: structured} if name else {}))
+        return with_fields(like, content=blocks, **({name: structured} if name else {}))
 
     def fault(self, response: Any) -> str:
         """Returns an error text with the message of a failed tool; empty if the tool succeeded."""

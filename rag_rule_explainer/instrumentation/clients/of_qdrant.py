@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ...given import Given
 from .protocol import Rows
-from .reading import changed, field_of, is_listed, listed_like, mapping_in, read_fields
+from .reading import field_of, is_listed, listed_like, mapping_in, read_fields, with_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def _rows_in(response: Any) -> Rows | None:
 
 def _with_points(like: Any, rows: Rows) -> Any:
     if field_of(like, "groups") is None:
-        return changed(like, points=list(rows[0]))
+        return with_fields(like, points=list(rows[0]))
     groups = zip(field_of(like, "groups"), rows, strict=True)
-    return changed(like, groups=[changed(each, hits=list(row)) for each, row in groups if row])
+    return with_fields(like, groups=[with_fields(each, hits=list(row)) for each, row in groups if row])
 
 
 def _is_point(each: Any) -> bool:

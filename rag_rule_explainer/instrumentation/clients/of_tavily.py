@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ...given import Given
 from .protocol import Rows
-from .reading import changed, is_listed, read_fields
+from .reading import is_listed, read_fields, with_fields
 
 _TEXTS = ("raw_content", "content")
 _ANSWER = "answer"
@@ -38,7 +38,7 @@ class Tavily:
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
         own = {_ANSWER: answers[0] if answers else None} if like.get(_ANSWER) or answers else {}
-        return changed(like, results=results, **own)
+        return with_fields(like, results=results, **own)
 
     def read(self, item: Any) -> Given | None:
         """Returns the full text of the page if it is included, else the part that was found."""

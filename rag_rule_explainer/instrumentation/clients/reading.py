@@ -80,7 +80,7 @@ def fields_in(row: Any) -> Mapping[Any, Any] | None:
     return dict(enumerate(cast("Sequence[Any]", row))) if is_listed(row) else None
 
 
-def changed(holder: Any, **fields: Any) -> Any:
+def with_fields(holder: Any, **fields: Any) -> Any:
     """Returns a copy of a dict or an object with other values in some fields."""
     if isinstance(holder, Mapping):
         own = copy(cast("dict[str, Any]", holder))

@@ -200,7 +200,7 @@ def born(method: Any, *, outside: bool = False) -> Any:
     return init
 
 
-def place_of(state: State, thing: object) -> Hashable:
+def shared_key_of(state: State, thing: object) -> Hashable:
     """Returns the key by which all runs recognise the thing."""
     return state.told_of(thing) or Same(thing)
 

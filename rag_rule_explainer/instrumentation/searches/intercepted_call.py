@@ -1,7 +1,4 @@
-"""What becomes of one call of a search: it is recorded, served from a record, or let through.
-
-Only the outermost retrieval takes part; what it delegates to is its own affair.
-"""
+"""This module records or serves the outermost call of a search; nested calls are let through."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
