@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, suppress
 LONGEST_START = 0.02
 """The seconds until the next replay begins although the last has not sent its first request yet; it may
 wait for something else, such as an embedding."""
-MOST_LONG_STARTS = 3
-"""The number of long starts after which replays begin at once, because an application that waits before
-its first request gains nothing from turns."""
+MOST_USELESS_STARTS = 3
+"""The number of useless starts after which replays begin at once. A start is useless if it is long, or if
+the replay computes in a thread of its own, since other replays then take no turns with it on the loop."""
 
 
 class Starts:
@@ -26,7 +26,7 @@ class Starts:
     def __init__(self) -> None:
         self._lock: asyncio.Lock | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._long_starts = 0
+        self._useless_starts = 0
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[Callable[[object], None], None]:
@@ -42,7 +42,7 @@ class Starts:
 
     @property
     def _is_of_no_use(self) -> bool:
-        return self._long_starts >= MOST_LONG_STARTS
+        return self._useless_starts >= MOST_USELESS_STARTS
 
     async def _begun(self) -> "_Start":
         loop = asyncio.get_running_loop()
@@ -50,22 +50,22 @@ class Starts:
             self._lock, self._loop = asyncio.Lock(), loop
         lock = self._lock
         await lock.acquire()
-        start = _Start(loop, lock, self._note_long_start)
+        start = _Start(loop, lock, self._note_useless_start)
         if self._is_of_no_use:
             start.end()
         return start
 
-    def _note_long_start(self) -> None:
-        self._long_starts += 1
+    def _note_useless_start(self) -> None:
+        self._useless_starts += 1
 
 
 class _Start:
     """This class holds the lock until a replay has sent a request, has ended, or takes too long."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_long: Callable[[], None]
+        self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_useless: Callable[[], None]
     ) -> None:
-        self._loop, self._lock, self._is_long = loop, lock, is_long
+        self._loop, self._lock, self._is_useless = loop, lock, is_useless
         self._thread = threading.get_ident()
         self._timer: asyncio.TimerHandle | None = loop.call_later(LONGEST_START, self._expire)
 
@@ -75,6 +75,7 @@ class _Start:
         if threading.get_ident() == self._thread:
             self.end()
             return
+        self._is_useless()
         # If the caller stopped waiting for the replay, its loop may be closed.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
@@ -86,7 +87,7 @@ class _Start:
             self._lock.release()
 
     def _expire(self) -> None:
-        self._is_long()
+        self._is_useless()
         self.end()
 
 
