@@ -59,10 +59,6 @@ MOST_LINES, MOST_IN_A_FUNCTION, MOST_PARAMETERS = 300, 40, 7
 OPEN_FILES = {
     "langchain_rag_rule_explainer/handler.py": 334,
     "langchain_rag_rule_explainer/runnable.py": 616,
-    "rag_rule_explainer/instrumentation/requests/leftovers.py": 314,
-    "rag_rule_explainer/instrumentation/searches/intercepted_call.py": 344,
-    "rag_rule_explainer/instrumentation/shared_state/counting.py": 349,
-    "rag_rule_explainer/instrumentation/shared_state/holdings.py": 317,
 }
 """Files that are longer still, and how long: these numbers only ever become smaller."""
 OPEN_FUNCTIONS = {
@@ -70,8 +66,6 @@ OPEN_FUNCTIONS = {
     "langchain_rag_rule_explainer/runnable.py __init__": 57,
     "llama_index_rag_rule_explainer/explainer.py __init__": 49,
     "plain_rag_rule_explainer/explainer.py __init__": 47,
-    "rag_rule_explainer/estimate/estimate.py _course": 41,
-    "rag_rule_explainer/instrumentation/searches/gates.py gated_function": 43,
 }
 OPEN_PARAMETERS = {
     "langchain_rag_rule_explainer/runnable.py __init__": 18,
@@ -140,9 +134,8 @@ TWINS = (
 )
 """Frameworks, databases and tracers: what does the same for two of them has the same name."""
 OPEN_NAMES = frozenset(
-    """Anything Asked Case Found INTERCEPTIONS ItemOf Kept Marks Part Place Reading Reply Request
-    Retrieved Shape Steps Watch Written asked_part current_state described gate identify keep named
-    remember state_of texts_in watched_by""".split()  # noqa: SIM905 -- one a line would be longer than the tests
+    """Asked Case Found INTERCEPTIONS ItemOf Reply Request Retrieved Shape Steps Watch Written
+    asked_part current_state gate identify keep texts_in watched_by""".split()  # noqa: SIM905 -- one a line would be longer than the tests
 )
 """Of the kit and the integrations; this list only ever becomes shorter."""
 

@@ -24,7 +24,7 @@ from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
 from rag_rule_explainer.instrumentation.recording.current import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
-from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
+from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .artifacts import ToolResult
 from .asking import asked_part
@@ -88,7 +88,7 @@ def gate(
     check_no_others(others, gate)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
-    shape = Shape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)
+    shape = Shape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):

@@ -23,7 +23,8 @@ from rag_rule_explainer.instrumentation.isolation.attributes import born
 from rag_rule_explainer.instrumentation.recording.current import GoingOn
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.recording.retrievals import Keys
-from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
+from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 
 from .asking import asked_part
 from .finding import Found, Shape

@@ -27,7 +27,7 @@ from rag_rule_explainer import (
 )
 from rag_rule_explainer.allowed import checked_flag, checked_function, keywords_of
 from rag_rule_explainer.instrumentation.bounds import FACTOR
-from rag_rule_explainer.instrumentation.call import Call, Kind
+from rag_rule_explainer.instrumentation.call import Call, RuleKindLike
 from rag_rule_explainer.instrumentation.engine import TracedExplanation, WantedScope, heard, threads
 from rag_rule_explainer.instrumentation.options import (
     AnswerOf,
@@ -238,7 +238,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     def verify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         input: Input,  # noqa: A002 -- as Runnable says
         config: RunnableConfig | None = None,
         *,
@@ -263,7 +263,7 @@ class RuleExplainer(RunnableSerializable[Input, Explained[Output]]):
     async def averify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         input: Input,  # noqa: A002 -- as Runnable says
         config: RunnableConfig | None = None,
         *,

@@ -26,10 +26,10 @@ from rag_rule_explainer import Verification
 from rag_rule_explainer.instrumentation.engine import (
     EXPLANATION,
     REPLAY,
-    Marks,
     Outcome,
     TracedExplanation,
     TracedReplay,
+    TraceMarks,
     Unheard,
     current_replay,
     heard,
@@ -208,7 +208,7 @@ def _aending(
     return end
 
 
-def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: Marks) -> None:
+def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> None:
     """Adds to the metadata of a run that goes on, in every tracer that knows it."""
     for handler in handlers:
         run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
