@@ -8,8 +8,8 @@ import typer
 from ..comparison import FailOn
 from ..errors import InvalidInput
 from ..experiments.models import USUAL_KEY
+from ..instrumentation.recording.captured import OnNewQuery
 from ..instrumentation.recording.exposure_checks import OnNoRetrieval
-from ..instrumentation.recording.recorder import OnNewQuery
 from ..mining.partitioned import Others
 from ..probing.noise import Vote
 from ..probing.replaying import WantedScope

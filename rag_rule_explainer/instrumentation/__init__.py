@@ -1,5 +1,6 @@
-"""What every integration is made of: it wraps an application, records it, replays it on parts of that.
+"""This package is the kit of every integration: it records an application and replays it on subsets of
+its sources.
 
-An integration tells this room about its framework (``Application``), puts ``Patches`` on its framework's
-classes, and hands ``ApplicationRun`` and ``Call`` what its users want explained.
+An integration implements ``Application`` for its framework, applies ``Patches`` to the framework's
+classes, and makes an ``ApplicationRun`` and a ``Call`` for each input to explain.
 """

@@ -1,4 +1,4 @@
-"""What an integration tells about an application of the user's."""
+"""This module defines what an integration implements for an application of its framework."""
 
 from collections.abc import (
     AsyncIterator,
@@ -19,126 +19,127 @@ from ..sources import Source
 from .copies.copying import copied
 from .copies.patching import Patches
 from .options import Case
-from .recording.recorder import Captured
+from .recording.captured import Captured
 from .run_context import Participation, Watch
 
 Item = TypeVar("Item")
 
 
 class Application(Protocol[Item]):
-    """An application of the user's, as its framework's integration knows it.
+    """An ``Application`` describes a user's application to the kit; each integration implements it.
 
-    ``run``, ``arun``, ``stream`` and ``astream`` are called inside the participation of that run.
-    ``kept``: the sources of a replay; None for the baseline. What has a body here is what holds of an
-    application of no framework; an integration says what its own has beside that.
+    ``run``, ``arun``, ``stream`` and ``astream`` are called inside the participation of their run.
+    ``kept``: the retained sources of a replay; None for the baseline. The methods with a body here suit
+    an application without a framework.
     """
 
     @property
     def interception(self) -> Patches:
-        """Returns what is replaced while it is explained."""
+        """Returns the patches that are applied while the application is explained."""
         ...
 
     @property
     def root(self) -> object:
-        """Returns the object of the user's that is run."""
+        """Returns the user's object that is run."""
         ...
 
     @property
     def making(self) -> str:
-        """Returns how a function that makes the application anew for every run is passed, in words."""
+        """Returns, in words, how to pass a function that makes the application anew for every run."""
         ...
 
     @property
     def async_only(self) -> bool:
-        """Known beforehand to have no sync entry."""
+        """Returns True iff the application is known to have no sync entry."""
         ...
 
     def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        """Returns its output, through its sync entry."""
+        """Returns the application's output, through its sync entry."""
         ...
 
     async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
-        """Returns its output, through its async entry."""
+        """Returns the application's output, through its async entry."""
         ...
 
     def stream(self, case: Case) -> Iterator[Any]:
-        """Yields the baseline in chunks."""
+        """Yields the baseline's output in chunks."""
         yield self.run(case, None)
 
     async def astream(self, case: Case) -> AsyncIterator[Any]:
-        """Yields the same through its async entry."""
+        """Yields the baseline's output in chunks, through the async entry."""
         yield await self.arun(case, None)
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
-        """Inside, an explanation is made: what the framework traces there belongs to one run, or span."""
+        """Puts all that the framework traces inside the block under one run, or one span."""
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
-        """Returns True iff what is traced may go somewhere, so that ``ask_tracers`` has to be called."""
+        """Returns True iff traces may be sent somewhere, so that ``ask_tracers`` has to be called."""
         return is_sent()
 
     def ask_tracers(self) -> object:
-        """Asks whether anybody would receive what is traced, so that ``explaining`` knows. Blocks."""
+        """Finds out whether a tracing service receives traces; ``explaining`` relies on it. Blocks."""
         return unheard()
 
     def tells_of_async(self, error: str) -> bool:
-        """Returns True for the errors, as text, of what has no sync entry."""
+        """Returns True iff this text of an error says that a component has no sync entry."""
         ...
 
     def watch(self, *, accepts: Collection[str]) -> Watch:
-        """Returns what is to see the models of one run; ``accepts``: see ``wholeness.fault_of``."""
+        """Returns a watch for the models of one run; ``accepts``: see ``wholeness.fault_of``."""
         ...
 
     def watching(self, watch: Watch) -> AbstractContextManager[object]:
-        """Inside, the models of this context are seen by it."""
+        """Lets the watch see the models that this context calls inside the block."""
         ...
 
     def identify(self, batches: Sequence[Sequence[Item]]) -> Sequence[Sequence[Source]]:
-        """Returns the source of each item of each retrieval."""
+        """Returns the source of each item, for each retrieval."""
         ...
 
     def brought(self, documents: Sequence[Any]) -> list[Item]:
-        """Returns the caller's documents as items. Raises InvalidInput."""
+        """Returns the caller's documents as items. Raises InvalidInput for other objects."""
         ...
 
     def copied(self, given: Any) -> Any:
-        """Returns an input that one run may change without another's being changed."""
+        """Returns a copy of an input, which a run may change without changing other runs' input."""
         return copied(given)
 
     def texts_in(self, given: Any) -> Iterable[str]:
-        """Returns all text of an input, which models may be sent in any case."""
+        """Returns all texts of an input; a model may be sent these in every replay."""
         ...
 
     def plain(self, given: Any) -> Any:
-        """Returns an input as JSON-like data, for the record."""
+        """Returns an input as JSON-like data, for the explanation."""
         ...
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns what else a reader is to know about how a replay was answered, beside the baseline.
+        """Returns remarks for the reader on how a replay's answer differs in kind from the baseline's.
 
-        Raises UnusableReply where that cannot count as an answer.
+        Raises UnusableReply if the replay's output cannot count as an answer.
         """
         return ()
 
     def shown(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Ids of the sources that the model is known to be shown, whether recognised or not."""
+        """Returns the ids of sources that the model is known to be shown, even if they are not recognised
+        in its requests."""
         return ()
 
     def notes(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns what else a reader is to know about where the sources come from."""
+        """Returns notes for the reader on the origin of the sources."""
         return ()
 
     def why_nothing(self, retrievals: int) -> str:
-        """Returns what to say where so many retrievals were seen and no source."""
+        """Returns the message for a run in which ``retrievals`` retrievals were seen, but no source."""
         ...
 
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it
-        """Returns why an output is none and what to do, such as of a run that waits for a human; else
-        nothing. ``unreadable``: no answer could be read out of it."""
+        """Returns why an output holds no answer, such as a run that waits for a human, and what to do;
+        empty if it holds one. ``unreadable``: no answer could be read out of the output."""
         return ""
 
     def versions(self) -> Mapping[str, str]:
-        """Of the framework."""
+        """Returns the versions of the framework's packages, by name."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""A baseline that fails in a way that may pass is made again, as a replay would be."""
+"""This module makes a baseline again if it fails for a reason that may pass, as replays are."""
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -16,9 +16,8 @@ T = TypeVar("T")
 Recorded = tuple[Sequence[Source], Baseline]
 
 
-class Made(NamedTuple):
-    """This class represents a baseline: the application's output, what was recorded meanwhile, and how to
-    replay it."""
+class MadeBaseline(NamedTuple):
+    """A ``MadeBaseline`` holds a baseline's output, its recorded sources, and how to replay it."""
 
     output: Any
     recorded: Recorded
@@ -26,22 +25,23 @@ class Made(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """None: the error, and what a replay that failed in this way would have raised."""
+    """A ``Failed`` holds the error of a failed baseline, and the error that a replay that failed in the
+    same way would have raised."""
 
     error: BaselineFailed
     reply: UnusableReply
 
 
-Attempt = Callable[[], Awaitable[Made | Failed]]
+Attempt = Callable[[], Awaitable[MadeBaseline | Failed]]
 
 
 async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
-) -> Made:
-    """Returns the first of the attempts that succeeds. Raises the last BaselineFailed where none does."""
+) -> MadeBaseline:
+    """Returns the first attempt that succeeds. Raises the last BaselineFailed if none does."""
     started, failed = time.monotonic(), list[Failed]()
 
-    async def one() -> Made | Failed:
+    async def one() -> MadeBaseline | Failed:
         tried = await attempt()
         if isinstance(tried, Failed):
             failed.append(tried)
@@ -54,7 +54,7 @@ async def made(
 
     tried = await one()
     if isinstance(tried, Failed):
-        from ..probing.retrying import again  # hardly ever needed
+        from ..probing.retrying import again  # slow to import, and rarely needed
 
         tried = await again(_within(limits, retries), tried, one, _cause, wait)
     if isinstance(tried, Failed):
@@ -65,8 +65,8 @@ async def made(
     return tried._replace(recorded=(sources, spent))
 
 
-def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Returns what a coroutine returns that waits for no event loop."""
+def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Returns the result of a coroutine that never waits for an event loop."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -76,7 +76,7 @@ def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def block(seconds: float) -> None:
-    """Waits in this thread; there is no loop, see ``at_once``. Raises KeyboardInterrupt."""
+    """Waits in this thread, as ``without_loop`` needs. Raises KeyboardInterrupt after Ctrl-C."""
     with kept() as interrupts:
         interrupts.sleep(seconds)
 
@@ -87,5 +87,5 @@ def _within(limits: Limits, retries: Retries) -> Retries:
     return replace(retries, most=min(retries.most, limits.replays - 1))
 
 
-def _cause(tried: Made | Failed) -> BaseException | None:
+def _cause(tried: MadeBaseline | Failed) -> BaseException | None:
     return tried.reply if isinstance(tried, Failed) else None

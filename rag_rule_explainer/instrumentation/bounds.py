@@ -1,6 +1,6 @@
-"""How far a replay may go: a multiple of what the baseline did.
+"""This module limits a replay to a multiple of the requests, steps and tool calls of the baseline.
 
-A loop that ends when a document satisfies it may never end without documents.
+An application that loops until it finds a good document may never end without documents.
 """
 
 import threading
@@ -13,29 +13,30 @@ from ..errors import InvalidInput
 from ..sources import Source
 
 FACTOR = 5.0
-"""A replay may make so many times the baseline's requests, steps and tool calls."""
+"""The default limit of a replay, as a multiple of the baseline's requests, steps and tool calls."""
 FEWEST_STEPS = 24
-"""Steps of a graph that are always allowed: fewer than any limit that the frameworks set by default."""
+"""The number of steps that a graph may always take; the frameworks' own default limits are higher."""
 FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
 _SECONDS = 4.0
-"""Seconds vary more than counts do, so they are bounded this much more loosely."""
+"""The factor by which the limit on seconds is looser, because seconds vary more than counts."""
 _PATIENCE = 20
-"""So often an application may be told by an Exception; one that goes on all the same is ended."""
+"""The number of ``BeyondBaseline`` errors that an application may swallow before ``ReplayEnded`` is
+raised."""
 
 
 class BeyondBaseline(Exception):
-    """Raised inside a replay that goes far beyond what the baseline did."""
+    """This error is raised inside a replay that exceeds its bound."""
 
 
 class ReplayEnded(BaseException):
-    """Raised inside a replay that goes on although every request fails; no ``except Exception`` stops
-    it."""
+    """This error ends a replay that continues although every request fails; ``except Exception`` does
+    not catch it."""
 
 
 class Extent(NamedTuple):
-    """How much a run did. ``steps``: the most that one graph took."""
+    """An ``Extent`` counts what a run did. ``steps``: the steps of the graph that took the most."""
 
     requests: int = 0
     tool_calls: int = 0
@@ -44,7 +45,7 @@ class Extent(NamedTuple):
 
 
 def checked_factor(factor: float | None) -> float | None:
-    """Returns the factor. Raises InvalidInput for what is no number from 1 on, nor None."""
+    """Returns the factor. Raises InvalidInput unless it is None or a number of at least 1."""
     good = factor is None or (type(factor) in {int, float} and isfinite(factor) and factor >= 1)
     if not good:
         raise InvalidInput(
@@ -56,9 +57,10 @@ def checked_factor(factor: float | None) -> float | None:
 
 @dataclass(slots=True, eq=False)
 class Bound:
-    """Counts what one replay does, and raises where that is too much. Thread-safe.
+    """A ``Bound`` counts what one replay does, and raises when the replay exceeds ``most``. Thread-safe.
 
-    ``passed``: in words, what was too much; empty as long as nothing was.
+    ``kept``: the number of sources of the replay. ``passed``: the message that says which limit was
+    exceeded; empty before that.
     """
 
     most: Extent
@@ -71,8 +73,7 @@ class Bound:
 
     @classmethod
     def of(cls, baseline: Extent, factor: float, kept: Sequence[Source]) -> "Bound":
-        """Returns the bound of a replay. Where the baseline asked no model, its requests are not
-        bounded."""
+        """Returns the bound of a replay. Requests are unlimited if the baseline sent none."""
         most = Extent(
             ceil(factor * baseline.requests),
             max(FEWEST_TOOL_CALLS, ceil(factor * baseline.tool_calls)),
@@ -82,12 +83,12 @@ class Bound:
         return cls(most, baseline, len(kept))
 
     def check_requests(self, made: int) -> None:
-        """Raises where so many requests are too many. To be called before each is sent."""
+        """Raises if ``made`` exceeds the limit on requests. Called before each request is sent."""
         if self.most.requests and made > self.most.requests:
             self._refuse("model requests", self.most.requests, self.baseline.requests)
 
     def count_tool_call(self) -> None:
-        """Counts a call of a tool. Raises where it is one too many."""
+        """Counts a tool call. Raises if it exceeds the limit."""
         with self._guard:
             self._tool_calls += 1
             too_many = self._tool_calls > self.most.tool_calls
@@ -95,25 +96,25 @@ class Bound:
             self._refuse("tool calls", self.most.tool_calls, self.baseline.tool_calls)
 
     def check_retrievals(self, made: int) -> None:
-        """Raises where so many retrievals are too many. To be called before each is served."""
+        """Raises if ``made`` exceeds the limit on retrievals. Called before each retrieval is served."""
         if made > self.most.retrievals:
             self._refuse("retrievals", self.most.retrievals, self.baseline.retrievals)
 
     def check_steps(self, taken: int) -> None:
-        """Raises where a graph has taken so many steps that they are too many."""
+        """Raises if ``taken``, the steps of one graph, exceeds the limit."""
         if taken > self.most.steps:
             self._refuse("steps", self.most.steps, self.baseline.steps)
 
     def _refuse(self, what: str, most: int, baseline: int) -> None:
         with self._guard:
-            self.passed = self.passed or self._told(what, most, baseline)
+            self.passed = self.passed or self._message(what, most, baseline)
             self._refused += 1
             patient = self._refused <= _PATIENCE
         if patient:
             raise BeyondBaseline(self.passed)
         raise ReplayEnded(self.passed)
 
-    def _told(self, what: str, most: int, baseline: int) -> str:
+    def _message(self, what: str, most: int, baseline: int) -> str:
         few = (
             ". With few documents it seems to search for ever: pass answer_without_sources='N/A' to "
             "answer the case without documents yourself"
@@ -127,5 +128,5 @@ class Bound:
 
 
 def seconds_for(baseline: float, factor: float) -> float:
-    """Returns how many seconds a replay may take, where the baseline took so many."""
+    """Returns the seconds that a replay may take if the baseline took ``baseline`` seconds."""
     return max(FEWEST_SECONDS, _SECONDS * factor * baseline)

@@ -1,4 +1,4 @@
-"""One call of an explainer: the baseline, then the rules of its answer."""
+"""This module carries out one call of an explainer: it makes the baseline and mines its rules."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable
@@ -27,7 +27,7 @@ from ..probing.wholeness import ANY
 from ..progress.report import Progress
 from ..rules import as_kind
 from ..session.session import INTERRUPTED
-from .baseline_retries import Failed, Made, Recorded, at_once, block, made
+from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
 from .outputs import Explained, Unexplained, unexplained
 from .run_context import Watch
 from .runs import ApplicationRun
@@ -37,22 +37,26 @@ Said = TypeVar("Said")
 
 
 class Events(Protocol):
-    """Where the progress of a call is told, in the framework's own way."""
+    """An ``Events`` object reports the progress of a call in the way of the framework."""
 
     @property
     def sync(self) -> Progress | None:
-        """For an explanation that blocks; None where nobody listens."""
+        """Returns the receiver of progress for a blocking explanation; None if there is none."""
         ...
 
     def told(self) -> AbstractAsyncContextManager[Progress | None]:
-        """For an explanation on the running loop."""
+        """Yields the receiver of progress for an explanation on the running loop; None if there is
+        none."""
         ...
 
 
 @dataclass(slots=True)
 class Call(Generic[Item]):
-    """Everything one call needs. ``events``: where its progress is told. ``outputs``: what the
-    application has put out."""
+    """A ``Call`` explains one answer of an application, or checks one rule of it.
+
+    ``events``: the receiver of its progress. ``outputs``: the application's outputs so far; there are
+    several if the baseline was made again.
+    """
 
     run: ApplicationRun[Item]
     explainer: Explainer
@@ -60,19 +64,19 @@ class Call(Generic[Item]):
     outputs: list[Any] = field(default_factory=list[Any])
 
     def explained(self) -> Explained[Any]:
-        """Blocking, through the application's sync entry, or its async one if that is all it has.
+        """Returns the output and its rules. Blocks; uses the async entry only if there is no sync one.
 
-        Raises KeyboardInterrupt after Ctrl-C while the baseline is made; from then on, Ctrl-C ends the
-        search and brings what was proved.
+        Raises KeyboardInterrupt after Ctrl-C while the baseline is made. Later, Ctrl-C ends the search,
+        and the explanation holds the rules that were proved by then.
         """
         with kept(), self._as_one(), self.run.application.interception.intercepting():
-            first = at_once(self._made(self._blocking_baseline, block))
+            first = without_loop(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
 
     def answered(self) -> Explained[Any] | Unexplained[Any]:
-        """``explained``, but once the application has answered, its output comes back in any case.
+        """Returns the same as ``explained``, or the output with the error if it cannot be explained.
 
-        Raises what the application raises.
+        Raises the application's error if there is no output.
         """
         try:
             return self.explained()
@@ -96,7 +100,7 @@ class Call(Generic[Item]):
         return unexplained(self.outputs[-1], error)
 
     def streamed(self, output: Any) -> Explained[Any]:
-        """Returns an output that was streamed to its end by the run itself, explained; blocking."""
+        """Returns an output that was streamed to its end, and its rules. Blocks."""
         with kept():
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
@@ -105,7 +109,7 @@ class Call(Generic[Item]):
         return Explained(output, await self.amined(self.run.recorded(output)))
 
     def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """``streamed``, but the output comes back in any case."""
+        """Returns the same as ``streamed``, or the output with the error if it cannot be explained."""
         try:
             return self.streamed(output)
         except Exception as error:
@@ -119,11 +123,11 @@ class Call(Generic[Item]):
             return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Returns whether one rule of the answer holds, blocking."""
-        # Before anything is paid.
+        """Returns whether one rule of the answer holds. Blocks."""
+        # Arguments are checked before the first request is paid for.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         with kept(), self._as_one(), self.run.application.interception.intercepting():
-            first = at_once(self._made(self._blocking_baseline, block))
+            first = without_loop(self._made(self._blocking_baseline, block))
             return self._asked(verify, first.recorded, first.replay)
 
     async def averified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
@@ -135,7 +139,8 @@ class Call(Generic[Item]):
             return await self._aasked(verify, first.recorded)
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
-        """Returns what explaining would take: retrieves, and stops before a model is shown anything."""
+        """Returns the estimated cost of explaining: the run retrieves, and stops before a model is shown
+        the sources."""
         application = self.run.application
         with application.interception.intercepting():
             try:
@@ -161,19 +166,19 @@ class Call(Generic[Item]):
         )
 
     async def aexplained(self) -> Explained[Any]:
-        """On the caller's loop, through the application's async entry."""
+        """Returns the output and its rules, on the caller's loop, through the async entry."""
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
             return Explained(first.output, await self.amined(first.recorded))
 
     async def _made(
-        self, baseline: Callable[[], Awaitable[Made]], pause: Callable[[float], Awaitable[None]]
-    ) -> Made:
+        self, baseline: Callable[[], Awaitable[MadeBaseline]], pause: Callable[[float], Awaitable[None]]
+    ) -> MadeBaseline:
         settings, tries = self.explainer.settings, count()
         self.explainer.limiter.check_free()
 
-        async def attempt() -> Made | Failed:
+        async def attempt() -> MadeBaseline | Failed:
             if next(tries):
                 self.run = self.run.anew()
             try:
@@ -181,11 +186,11 @@ class Call(Generic[Item]):
             except BaselineFailed as failed:
                 return Failed(failed, self.run.failure(failed))
 
-        # The user's own run is made once: it may have written to what it remembers.
+        # The user's own run may have written to its real memory, so it is never repeated.
         retries = Retries.of(0 if self.run.case.live else settings.retries)
         return await made(attempt, retries, settings.limits, pause)
 
-    async def _blocking_baseline(self) -> Made:
+    async def _blocking_baseline(self) -> MadeBaseline:
         application = self.run.application
         try:
             if application.async_only:
@@ -199,18 +204,18 @@ class Call(Generic[Item]):
                 raise
             self.run = self.run.anew()
             output, replay = run_blocking(self.abaseline), self.run.areplay
-        return Made(output, self.run.recorded(output), replay)
+        return MadeBaseline(output, self.run.recorded(output), replay)
 
-    async def _baseline(self) -> Made:
+    async def _baseline(self) -> MadeBaseline:
         output = await self.abaseline()
-        return Made(output, self.run.recorded(output), self.run.areplay)
+        return MadeBaseline(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
-        """Returns the rules of a baseline that was recorded, blocking."""
+        """Returns the rules of a recorded baseline. Blocks."""
         return self._asked(self.explainer.explain, recorded, replay)
 
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
-        """Returns what the explainer says when it is asked so about a baseline that was recorded."""
+        """Returns the result of ``ask``, a method of the explainer, for a recorded baseline."""
         sources, baseline = recorded
         with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
             return ask(
@@ -241,20 +246,20 @@ class Call(Generic[Item]):
                 )
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
-        """``mined`` through the application's sync entry, or its async one if that is all it has."""
+        """Returns the same as ``mined``; uses the async entry if replays find no sync entry."""
         if self.run.application.async_only:
             return self.mined(recorded, self.run.areplay)
         with kept():
             explanation = self.mined(recorded, self.run.replay)
-            told = [self.run.application.tells_of_async(probe.error) for probe in explanation.probes]
-            if explanation.stop_reason == INTERRUPTED or not (told and all(told)):
+            no_sync = [self.run.application.tells_of_async(probe.error) for probe in explanation.probes]
+            if explanation.stop_reason == INTERRUPTED or not (no_sync and all(no_sync)):
                 return explanation
             return self.mined(recorded, self.run.areplay)
 
     async def abaseline(self) -> Any:
-        """Returns the application's output on everything, in a slot of its own.
+        """Returns the output of the baseline, within a slot of the limiter.
 
-        Raises BaselineFailed where it takes too long; the user's own run may take its time.
+        Raises BaselineFailed after the timeout, which the user's own run does not have.
         """
         timeout = None if self.run.case.live else self.explainer.settings.timeout
         async with self.explainer.limiter.aslot():
@@ -262,22 +267,22 @@ class Call(Generic[Item]):
                 output = await self.run.abaseline()
                 self.outputs.append(output)
                 return output
-        told = f"the application gave no answer within {timeout:g} seconds, so there is none to explain"
-        raise BaselineFailed(told) from TimeoutError()
+        late = f"the application gave no answer within {timeout:g} seconds, so there is none to explain"
+        raise BaselineFailed(late) from TimeoutError()
 
     def _as_one(self) -> AbstractContextManager[object]:
-        """Inside, all that is traced belongs to one run, which somebody may have begun already."""
+        """Puts all that is traced inside the block under one run, unless the caller already does so."""
         if self.run.trace.is_open:
             return nullcontext()
         return self.run.application.explaining(self.run.trace, self.run.case.question)
 
     async def _ask_tracers(self) -> None:
-        """Not on the caller's loop, which would wait."""
+        """Asks the tracers in a thread, because asking blocks."""
         if not self.run.trace.is_open and self.run.application.is_traced():
             await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: BaselineFailed) -> bool:
-        """Returns True iff the application failed because some part of it has no sync entry."""
+        """Returns True iff the application failed because a component has no sync entry."""
         cause = failed.__cause__
         return cause is not None and self.run.application.tells_of_async(
             f"{type(cause).__name__}: {cause}"
@@ -285,7 +290,8 @@ class Call(Generic[Item]):
 
     @contextmanager
     def _judge_watched(self) -> Generator[Watch, None, None]:
-        """What models spend here outside of replays, a predicate's judge has spent."""
+        """Counts the tokens that models spend inside the block: outside of replays, only the judge of a
+        predicate calls models."""
         application = self.run.application
         watch = application.watch(accepts=(ANY,))
         with application.watching(watch):

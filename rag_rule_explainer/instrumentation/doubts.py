@@ -1,4 +1,5 @@
-"""What is said of replays that may not be the baseline but for their sources."""
+"""This module words the doubts about replays that may differ from the baseline in more than their
+sources."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ SAMPLED = (
     "others as well, so they could not be compared; a lower temperature makes them comparable"
 )
 FEWEST_WORDS = 3
-"""Words that nobody is known to have said, from which on somebody unknown may have."""
+"""The number of unknown words in an answer from which on an unwatched model may have written it."""
 CACHED = (
     "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
     "run: what it answers from there is seen by nobody"
@@ -51,23 +52,33 @@ IGNORE = (
 )
 
 
-def told_of_a_failure(reason: str) -> str:
-    """Returns why nothing was compared, where the replay on all sources failed for this reason."""
-    way_out = way_out_of(reason)
-    told = f"the replay on all sources failed ({shortened(reason, 300)})"
-    return f"{NOTHING_COMPARED}{told}{': ' if way_out else ''}{way_out}"
+def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
+    """Returns the note that replays were not compared with the baseline, and why.
+
+    ``sampled``: a reply differed, so later requests could not be compared. ``no_requests``: no model
+    reported the baseline's requests. ``failed``: why a replay on all sources failed, or empty.
+    """
+    if sampled:
+        return NOTHING_COMPARED + SAMPLED
+    if no_requests:
+        return NOTHING_COMPARED + NO_REQUESTS
+    if not failed:
+        return NOTHING_COMPARED + NO_REPLAY
+    way_out = way_out_of(failed)
+    failure = f"the replay on all sources failed ({shortened(failed, 300)})"
+    return f"{NOTHING_COMPARED}{failure}{': ' if way_out else ''}{way_out}"
 
 
 def named(kept: Sequence[Source]) -> str:
-    """Returns how a replay is called, in words."""
+    """Returns the name of a replay in messages."""
     return f"the replay on {listed(kept)}"
 
 
 def listed(kept: Sequence[Source]) -> str:
-    """Returns the names of sources, in words."""
+    """Returns the ids of sources as a list in words, shortened."""
     return shortened(", ".join(plain_id(source.id) for source in kept), 100) or "no sources"
 
 
 def pattern_of(text: str) -> str:
-    """Returns how the caller names a text as meaning nothing."""
+    """Returns the pattern that matches a text, for the option ``ignore=``."""
     return re.escape(text).replace("\\ ", " ")

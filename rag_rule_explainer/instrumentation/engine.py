@@ -1,4 +1,4 @@
-"""What integrations use of the engine: how replies are judged to be whole, and how replays are traced."""
+"""This module re-exports what integrations need of the engine: checks of replies, and tracing."""
 
 from ..given import Given
 from ..probing import threads

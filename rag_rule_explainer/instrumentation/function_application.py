@@ -1,7 +1,7 @@
-"""An application that is a function of one input, whatever it is written with.
+"""This module describes an application that is a function of one input, in any framework or none.
 
-An integration for a model's client derives its application from this one: it says what is replaced on the
-client while somebody explains, and how what that returns is read.
+The integration of a model client derives its application from ``FunctionApplication``; it adds the
+patches of the client, and reads the client's responses.
 """
 
 import inspect
@@ -18,7 +18,7 @@ from ..errors import InvalidInput
 from ..sources import Source
 from .application import Application
 from .options import Case
-from .reading import plain, texts_in
+from .reading import nested_texts, plain_data
 from .registered import frameworks
 from .requests.client_watch import FAILED, ClientWatch, watched_by
 from .run_context import Participation, unusable
@@ -28,17 +28,15 @@ CONSTANT = "no model was asked: without sources, the application answers with a 
 
 
 class AsyncOnlyError(TypeError):
-    """The application has no sync entry."""
+    """This error says that the application has no sync entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionApplication(Application[Found]):
-    """See ``Application``.
+    """A ``FunctionApplication`` wraps a function of one input; see ``Application`` for its methods.
 
-    ``function``: of one input, sync or async, which may stream what it answers; or of none, which makes
-    such a function anew for every run.
-
-    Raises InvalidInput for what is neither.
+    ``function``: a sync or async function of one input, which may stream its answer; or a function
+    without parameters that makes such a function anew for every run. Raises InvalidInput for others.
     """
 
     function: Callable[..., Any]
@@ -97,7 +95,7 @@ class FunctionApplication(Application[Found]):
         if _is_async(function):
             output = function(case.given)
         else:
-            # A sync function is not to hold up the loop, nor is what it streams.
+            # A sync function, or the stream that it returns, would block the loop.
             output = await anyio.to_thread.run_sync(lambda: self._drained(function(case.given)))
         output = await output if inspect.isawaitable(output) else output
         if isinstance(output, AsyncIterator):
@@ -105,7 +103,7 @@ class FunctionApplication(Application[Found]):
         return self._drained(output)
 
     def whole(self, pieces: Sequence[Any]) -> Any:
-        """Returns what a stream of these pieces comes to: their text, or the last of them."""
+        """Returns the output of a stream: its pieces joined if all are text, else the last piece."""
         if all(isinstance(each, str) for each in pieces):
             return "".join(pieces)
         return pieces[-1]
@@ -132,16 +130,16 @@ class FunctionApplication(Application[Found]):
 
     @override
     def texts_in(self, given: Any) -> Iterable[str]:
-        return texts_in(given, lambda each: each if isinstance(each, str) else None)
+        return nested_texts(given, lambda each: each if isinstance(each, str) else None)
 
     @override
     def plain(self, given: Any) -> Any:
-        return plain(given, lambda each: each if isinstance(each, (str, int, float, bool)) else None)
+        return plain_data(given, lambda each: each if isinstance(each, (str, int, float, bool)) else None)
 
     @override
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         if run.watch.failed and not first.watch.failed:
-            # Applications make up for a model that failed, such as by an apology.
+            # An application may catch the error of a model and answer with an apology.
             raise unusable(FAILED, run.watch, passing=True)
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT
@@ -188,7 +186,7 @@ class FunctionApplication(Application[Found]):
 def _takes(function: Callable[..., Any], *arguments: object) -> bool:
     try:
         inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # or some built-in one, which does not say
+    except (TypeError, ValueError):  # ValueError: a built-in function without a signature
         return False
     return True
 

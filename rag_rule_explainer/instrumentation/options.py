@@ -1,4 +1,4 @@
-"""What is asked about, and in what manner applications are recorded and replayed."""
+"""This module holds the options for recording and replaying, and the input of one call."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from ..errors import InvalidInput
 from ..probing.replaying import WantedScope
 from ..verdicts import Answer, logged_answer
 from .bounds import FACTOR, checked_factor
+from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
-from .recording.recorder import OnNewQuery
 from .requests.volatile import Steady
 
 QuestionOf: TypeAlias = Callable[[Any], str]
@@ -22,13 +22,13 @@ AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How an application is recorded and replayed; the same for every input.
+    """A ``Manner`` holds the options for recording and replaying an application, for all its inputs.
 
-    ``retrievers``: the only ones that are recorded and served; empty for all. ``accepts``: finish reasons
-    that count as those of whole replies. ``ignore``: patterns of what may differ in the baseline's
-    requests and in those of a replay on all sources; ``steady`` takes it out. ``replay_bound``: a replay
-    may make so many times the baseline's requests, tool calls and steps. See the integrations'
-    ``RuleExplainer`` for the rest.
+    ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: extra
+    finish reasons of complete replies. ``ignore``: patterns of texts that may differ between the requests
+    of the baseline and of a replay on all sources; ``steady`` removes them. ``replay_bound``: the limit
+    of a replay, as a multiple of the baseline's requests, tool calls and steps. See the integrations'
+    ``RuleExplainer`` for the other options.
     """
 
     answer_of: AnswerOf
@@ -55,8 +55,7 @@ class Manner:
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Returns what is said of stubs for tools that the first run did not call: a name may be
-        misspelt."""
+        """Yields a note for each stub whose tool the baseline did not call: its name may be misspelt."""
         for name in sorted(set(self.stub_tools).difference(called)):
             yield (
                 f"stub_tools names {name!r}, and the first run called no tool of that name; "
@@ -65,7 +64,7 @@ class Manner:
 
     @classmethod
     def instances(cls, retrievers: Any) -> tuple[object, ...]:
-        """Returns what ``retrievers=`` names. Raises InvalidInput for anything but a list or a tuple."""
+        """Returns the objects in ``retrievers=``. Raises InvalidInput unless it is a list or a tuple."""
         if not isinstance(retrievers, (list, tuple)):
             raise InvalidInput(
                 f"retrievers is a {type(retrievers).__name__}; pass a list of the very objects that are "
@@ -79,7 +78,7 @@ class Manner:
 
     @classmethod
     def stubs(cls, stub_tools: Any) -> dict[str, Any]:
-        """Returns what ``stub_tools=`` says. Raises InvalidInput for anything but a mapping."""
+        """Returns the stubs in ``stub_tools=``. Raises InvalidInput unless it is a mapping or None."""
         if not isinstance(stub_tools, (Mapping, type(None))):
             raise InvalidInput(
                 f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
@@ -98,13 +97,13 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is asked about: the input, and what the caller says about its sources and its answer.
+    """A ``Case`` holds the input of one call, and the caller's options for its sources and its answer.
 
-    ``keywords``: what every run is given by name. ``documents``, ``add_documents``: as the caller gave
-    them. ``config``: what the framework is told beside the input. ``baseline``: a logged answer, or an
+    ``keywords``: the keyword arguments of every run. ``documents``, ``add_documents``: as the caller gave
+    them. ``config``: the framework's configuration of the run. ``baseline``: a logged answer, or an
     output of the application. ``live``: the baseline is the user's own run, which writes to real
-    histories, checkpoints and memories. ``before``: the config as it was before any run. ``unreadable``:
-    why the question could not be read, where the user's own run is made all the same.
+    histories, checkpoints and memories. ``before``: the config before any run. ``unreadable``: the error
+    of reading the question, if the user's own run is made nevertheless.
     """
 
     given: Any
@@ -123,7 +122,7 @@ class Case:
     def of_the_users_run(
         cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
     ) -> "Case":
-        """Returns the case of a run whose output comes back in any case, if ``forgiving``."""
+        """Returns the case of the user's own run; ``forgiving``: also if the question is unreadable."""
         try:
             return cls(given, question_of(given), live=True, **more)
         except Exception as error:
@@ -132,8 +131,7 @@ class Case:
             return cls(given, "", live=True, unreadable=error, **more)
 
     def copied(self, copy: Callable[[Any], Any]) -> "Case":
-        """Returns the case with copies of what a run is given, so that it may do with them as it
-        likes."""
+        """Returns the case with copies of its input and keywords, which a run may change."""
         keywords = {name: copy(value) for name, value in self.keywords.items()}
         return replace(self, given=copy(self.given), keywords=keywords)
 
@@ -145,12 +143,12 @@ class Case:
 
 
 def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
-    """Returns the ids a caller pins. Raises InvalidInput for a string, which is a sequence of letters."""
+    """Returns the ids of pinned sources. Raises InvalidInput for a single string."""
     return checked_list("pinned", pinned, "ids")
 
 
 def documents_in(name: str, given: Any) -> Sequence[Any]:
-    """Returns the documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
+    """Returns the caller's documents. Raises InvalidInput for an object that cannot be a list of them."""
     if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
         raise InvalidInput(
             f"{name} is {brief(cast('object', given))}; give a list of documents, or of their texts"

@@ -1,4 +1,4 @@
-"""What a recorded first run says of itself: the baseline, as the engine is handed it."""
+"""This module turns a recorded first run into the baseline that the engine needs."""
 
 import hashlib
 from collections.abc import Iterator
@@ -20,15 +20,17 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class RecordedBaseline(Generic[Item]):
-    """Tells of a first run. ``replays``: how parts of it are run; ``seconds``: how long it took, where
-    that is known."""
+    """A ``RecordedBaseline`` describes a first run to the engine.
+
+    ``replays``: runs the replays of the baseline; ``seconds``: the duration of the run; None if unknown.
+    """
 
     replays: Replays[Item]
     trace: TracedExplanation
     seconds: float | None = None
 
     def given_anyway(self) -> Iterator[str]:
-        """Yields all texts that any run may show its models, whatever it is served."""
+        """Yields all texts that a run may show its models whichever sources are retained."""
         run = self.replays
         yield from run.application.texts_in(run.case.given)
         yield from map(described, (run.case.config, run.manner.stub_tools))
@@ -38,8 +40,8 @@ class RecordedBaseline(Generic[Item]):
             yield from texts_of(source)
 
     def baseline(self, current: Answer, count: int) -> Baseline:
-        """Returns it all. ``current``: what the run answered; ``count``: how often the application ran
-        for that, during this call."""
+        """Returns the baseline. ``current``: the answer of the run; ``count``: the number of runs that
+        this call made for it."""
         run = self.replays
         case, exposure, root = run.case, run.exposure, run.application.root
         logged = None if case.baseline is None else self._logged(case.baseline)
@@ -72,7 +74,7 @@ class RecordedBaseline(Generic[Item]):
         )
 
     def _late_warnings(self) -> Iterator[str]:
-        """Yields what is known once all replays are made, and to be read before any rule."""
+        """Yields the warnings that are known only after all replays."""
         if self.replays.captured.several:
             yield SEVERAL_RESULTS
         if self.replays.captured.asked_anew:
@@ -89,16 +91,16 @@ class RecordedBaseline(Generic[Item]):
             yield remains
 
     def _state(self) -> str:
-        """Returns what answers depend on beside question and sources: the rest of the input, what is
-        remembered."""
+        """Returns a digest of all that answers depend on beside question and sources: the rest of the
+        input, and the application's memory; empty if there is nothing."""
         run = self.replays
         given = run.application.plain(run.case.given)
         remembered = sorted(map(described, run.first.state.before.values()))
         keywords = [described(dict(run.case.keywords))] if run.case.keywords else []
         if given == run.case.question and not remembered and not keywords:
             return ""
-        told = "\n".join([described(given), *remembered, *keywords])
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        text = "\n".join([described(given), *remembered, *keywords])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _logged(self, given: Any) -> Answer:
         read = given if isinstance(given, (str, Answer)) else self.replays.manner.answer_of(given)
@@ -115,7 +117,8 @@ class RecordedBaseline(Generic[Item]):
             yield from run.manner.idle_stubs(run.first.tools)
 
     def _acting(self) -> set[str]:
-        """Returns the tools that the first run really called, and that retrieved nothing."""
+        """Returns the names of the tools that the first run called without a stub, and that retrieved
+        nothing."""
         first = self.replays.first
         return first.tools - first.retrieving_tools - set(self.replays.manner.stub_tools)
 

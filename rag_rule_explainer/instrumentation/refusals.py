@@ -1,4 +1,5 @@
-"""In which words a replay that is not the baseline but for its sources is refused, or doubted."""
+"""This module words the errors and doubts about replays that differ from the baseline in more than
+their sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +18,22 @@ from .shared_state.files import Left
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """Words all of them. ``making``: how a function that makes the application anew is passed in the
-    framework at hand; empty where nobody knows."""
+    """This class makes the error or the doubt for each kind of difference.
+
+    ``making``: in words, how to pass a function that makes the application anew in this framework; empty
+    if unknown.
+    """
 
     making: str = ""
 
     @property
     def ways_out(self) -> str:
-        """Says what the user may do, without a full stop at its end."""
+        """Returns what the user may do, without a full stop at its end."""
         return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
 
     def differs(self, found: Difference, writer: str) -> StateShared:
-        """Refuses a request that differs; ``writer``: who made what it has more, in words."""
+        """Returns the error for a request that differs from the baseline's; ``writer``: words on the
+        origin of the added text."""
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.told, 600)}{writer}",
@@ -36,24 +41,26 @@ class Refusals:
         )
 
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:
-        """Refuses a replay that was made again, for a request that differs."""
-        told = shortened(found.told_of("the first one", "the second one"), 600)
+        """Returns the error for a repeated replay with a different request."""
+        change = shortened(found.told_of("the first one", "the second one"), 600)
         return StateShared(
-            f"{named(kept)} was made twice, and request {found.number} to a model differs: {told}",
+            f"{named(kept)} was made twice, and request {found.number} to a model differs: {change}",
             f"{self.ways_out}. Where runs at the same time are in each other's way, concurrency=1 is "
             f"enough. {IGNORE}",
         )
 
     def depends(self, places: str, seen: str) -> str:
-        """Doubts claims, as a replay differs where the application holds again what it held before the
-        baseline; ``places``: where it holds something else since then."""
+        """Returns the doubt for a replay that differs once the application's earlier state is restored.
+
+        ``places``: the attributes whose state changed since the baseline; ``seen``: the difference.
+        """
         return (
             f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "
             f"{shortened(seen, 500)}. {self.ways_out}. {IGNORE}"
         )
 
     def is_of_another_year(self, came: Sequence[str], was: Sequence[str]) -> StateShared:
-        """Refuses a date in a request."""
+        """Returns the error for a date in a request whose year the baseline did not have there."""
         return StateShared(
             f"a date in a request to a model is of {', '.join(came)} in a replay on "
             f"all sources and of {', '.join(was)} in {BASELINE}",
@@ -61,7 +68,7 @@ class Refusals:
         )
 
     def asks(self, query: str, known: Sequence[str]) -> StateShared:
-        """Refuses a query; ``known``: those of the baseline."""
+        """Returns the error for a query that the baseline did not make; ``known``: the baseline's."""
         asked = ", ".join(repr(shortened(each, 100)) for each in known[:3])
         return StateShared(
             f"a replay on all sources searched for {shortened(query, 200)!r}, where {BASELINE} searched "
@@ -70,15 +77,22 @@ class Refusals:
         )
 
     def holds(self, carried: Carried, kept: Sequence[Source]) -> StateShared:
-        """Refuses a request that holds what another run made."""
+        """Returns the error for a request that holds a text which another run made."""
         return StateShared(
             f"{named(kept)} sent its model a text that {carried.maker} made: "
             f"{shortened(carried.text, 200)!r}",
             self.ways_out,
         )
 
+    def may_hold(self, carried: Carried) -> str:
+        """Returns why a replay cannot count whose request and reply both hold a text of another run."""
+        return (
+            f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
+            "may be there by chance, or the application remembers it from run to run"
+        )
+
     def answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
-        """Refuses an answer that holds a reply of another run."""
+        """Returns the error for an answer that holds a model's reply to another run."""
         return StateShared(
             f"{named(kept)} answered with what a model told {foreign.maker}, "
             f"{shortened(foreign.text, 200)!r}, and with nothing that it was told itself",
@@ -87,8 +101,8 @@ class Refusals:
         )
 
     def keeps(self, leftover: Leftover, kept: Sequence[Source]) -> StateShared | str:
-        """Refuses a request that holds what is of a source that was left out; doubts it where nobody
-        knows what holds that."""
+        """Returns the error for a request that holds text of an omitted source; a doubt if the place
+        where the application keeps that text is unknown."""
         whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
         text = shortened(leftover.text, 100)
         seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
@@ -101,7 +115,7 @@ class Refusals:
         return f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
 
     def counts(self, counted: Counted) -> str:
-        """Doubts, for a number that every run changes."""
+        """Returns the doubt for a number or flag that every run changes and the application reads."""
         return (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
@@ -109,21 +123,24 @@ class Refusals:
         )
 
     def finds(self, place: str) -> str:
-        """Doubts, for what the baseline left."""
+        """Returns the doubt for a place that the baseline set and later runs find."""
         return (
             f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
             f"go by what {BASELINE} retrieved. {self._unless(place)}"
         )
 
     def goes_by(self, left: Left) -> str:
-        """Doubts, for what any run left."""
+        """Returns the doubt for state that any run left for later runs."""
         return (
             f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
             f"were given. {self._unless(left.place)}"
         )
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
-        """Doubts, for an answer that has changed; ``kept``: None for all sources."""
+        """Returns the doubt for an answer that changed although the models' replies did not.
+
+        ``kept``: the sources of the replay; None for all sources.
+        """
         return (
             f"{NOTHING_COMPARED}on {'all sources' if kept is None else listed(kept)} models replied the "
             f"same after the search as before it, and {changed.told}: what replays left has changed it. "

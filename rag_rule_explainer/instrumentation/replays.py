@@ -1,4 +1,4 @@
-"""The replays of one recorded baseline."""
+"""This module runs and checks the replays of one recorded baseline."""
 
 from collections.abc import Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,8 +17,10 @@ from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
 from .options import Case, Manner
+from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
-from .recording.recorder import Captured, Recording, Serving
+from .recording.recorder import Recording
+from .recording.serving import Serving
 from .run_context import (
     Participation,
     Watch,
@@ -39,11 +41,11 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Replays(Generic[Item]):
-    """Runs an application on parts of what its first run retrieved, and checks each of these runs.
+    """This class replays an application on subsets of the recorded sources, and checks each replay.
 
-    ``first``: the run that was recorded; ``captured``: what it retrieved; ``exposure``: how that is shown
-    to models; ``state``: watches what the application keeps; ``fidelity``: compares the runs with the
-    first; ``starts``: lets them begin one after the other.
+    ``first``: the recorded run; ``captured``: its sources; ``exposure``: checks what models are shown;
+    ``state``: watches the application's state; ``fidelity``: compares replays with the first run;
+    ``starts``: lets replays begin one after the other.
     """
 
     application: Application[Item]
@@ -57,15 +59,15 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """One replay through the application's sync entry."""
+        """Returns the answer of one replay, through the application's sync entry."""
         with self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._failing(run):
                 output = self.application.run(self.case.copied(self.application.copied), kept)
-            # In its turn: what is returned may be an object that all runs share.
+            # The output may be an object that all runs share, so it is read before the next turn.
             return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """One replay through the application's async entry."""
+        """Returns the answer of one replay, through the application's async entry."""
         async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
             replaying = self._replaying(kept)
             with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
@@ -77,21 +79,22 @@ class Replays(Generic[Item]):
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
         # A retriever or a store may have been imported since the last replay.
         self.application.interception.wrap_loaded_classes()
-        gate, copies = self.captured.replaying(kept), self.first.state.of_a_replay()
+        gate, copies = Serving(self.captured, kept), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
         run.bound = self._bound(run, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
+        texts = self.fidelity.texts
         watch.exchanges.after_reply.append(
-            lambda reply: self.fidelity.note_reply(maker, reply, [each.text for each in watch.requests])
+            lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)
         try:
-            # One that is left behind is muted until it ends.
+            # Muting lasts until the replay ends, even if its caller stopped waiting for it.
             with replays_muted(self.manner), looking, self.state.contexts.as_before(), taking_part:
                 yield run
         except UnusableReply as failed:
@@ -99,14 +102,13 @@ class Replays(Generic[Item]):
                 self.fidelity.failed = failed.reason
             raise
         finally:
-            # Also of a run that failed, another one is not to know anything.
-            self.fidelity.note(run, kept)
+            # Texts of a failed replay must not reach another run either.
+            texts.note(maker, run)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
-        """Returns what stands for these sources, where runs on the same ones may find what each other
-        left."""
+        """Returns the key of these sources; two replays with equal keys retain the same sources."""
         ids = tuple(source.id for source in kept)
-        # All of them in another order is another input than the baseline's.
+        # All sources in another order are not the baseline's input.
         is_baselines = len(kept) == len(self.exposure.units) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
 
@@ -153,7 +155,7 @@ class Replays(Generic[Item]):
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
         if sources == EVERYTHING and serving.refused is None:
-            # First, since it says more than that the model was not asked, or that nothing was retrieved.
+            # Compared first: its error says more than that no model was called or nothing retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
         answer = whole_answer(self.manner, output, run.watch)
@@ -175,7 +177,7 @@ class Replays(Generic[Item]):
             self.fidelity.compare(run)
         except StateShared as error:
             if self.exposure.held_out and not self.fidelity.remembered:
-                # What is known to differ is what was not served.
+                # The held-out sources are a known difference, so they are the likely cause.
                 raise self.exposure.unseen_needed(self.captured.that_found) from error
             serving = next((each for each in self.first.begun if each.is_alive()), None)
             if serving is not None and self.fidelity.missed:
@@ -183,7 +185,7 @@ class Replays(Generic[Item]):
             raise
 
     def _is_a_sources_own(self, key: str) -> bool:
-        """Returns whether each source has a value of its own under a key: its id or its text."""
+        """Returns True iff a key is the id or the text of a source."""
         return any(key in {source.id, source.text} for source in self.captured.sources)
 
 
@@ -194,7 +196,7 @@ def participation_of(
     gate: Recording[Any] | Serving[Any],
     copies: State,
 ) -> Participation:
-    """Returns a run that is about to begin, with its gate and its copies of what is remembered."""
+    """Returns a run that is about to begin; ``copies``: its copies of the application's memory."""
     run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
     run.before_search.append(state.lasting.caches.note_search)
     return run
@@ -202,17 +204,16 @@ def participation_of(
 
 @contextmanager
 def inside_run(application: Application[Any], run: Participation) -> Generator[None, None, None]:
-    """Inside, what is called takes part in the run."""
+    """Makes all calls inside the block part of the run."""
     with participating(run), application.watching(run.watch):
         yield
 
 
 def replays_muted(manner: Manner) -> AbstractContextManager[None]:
-    """Inside, no replay is heard, unless its user wants to hear it."""
+    """Mutes the prints and warnings of replays inside the block, unless the user wants them."""
     return nullcontext() if manner.print_replays else muting()
 
 
 def whole_answer(manner: Manner, output: Any, watch: Watch) -> Answer:
-    """Returns the answer in an output, with the tokens that were spent on it. Raises InvalidInput where
-    there is none to be read."""
+    """Returns the answer in an output, with the tokens spent. Raises InvalidInput if it has none."""
     return with_spent(Answer.of(manner.answer_of(output)), watch)

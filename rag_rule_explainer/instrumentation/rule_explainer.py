@@ -1,4 +1,4 @@
-"""What the explainers of integrations have in common that ask about one input at a time."""
+"""This module defines the base class of the explainers of integrations."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,9 @@ Document = TypeVar("Document")
 
 
 class ApplicationExplainer(Generic[Item, Document]):
-    """Explains the answers of an application, which it leaves as it is.
+    """This class explains the answers of an application without changing it.
 
-    An integration derives its ``RuleExplainer`` from this class, and says how a call is made.
+    An integration derives its ``RuleExplainer`` from this class, and implements ``_call``.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class ApplicationExplainer(Generic[Item, Document]):
 
     @abstractmethod
     def _call(self, case: Case) -> Call[Item]:
-        """Returns everything that one call needs."""
+        """Returns the call that explains this case."""
 
     def explain(
         self,
@@ -45,18 +45,16 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the rules of the application's answer to ``input``, blocking; see
+        """Returns the rules of the application's answer to ``input``. Blocks; see ``Explainer.explain``.
+
+        ``documents``: served in place of every search: the framework's documents, texts, or JSON objects
+        as they were logged. ``add_documents``: added to the result of every retrieval. ``pinned``: ids of
+        sources that are always retained and in no rule. ``baseline``: a logged answer (or output) to
+        explain; if the application now answers otherwise, the first warning of the explanation says so.
+
+        Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
+        SourceLeak if the model was sent an omitted source, StateShared, UnknownQuery, and the errors of
         ``Explainer.explain``.
-
-        ``documents``: served instead of retrieving, so that nothing is searched: documents of the
-        framework's own, texts, or JSON objects as they were logged. ``add_documents``: found by every
-        retrieval as well. ``pinned``: ids of sources that are always retained and in no rule.
-        ``baseline``: a logged answer (or output) to explain; if the application now answers otherwise,
-        that is the first of the explanation's warnings.
-
-        Raises NoSourcesCaptured where no retrieval was seen, ReplayMissedGate where a replay did not
-        retrieve, SourceLeak where the model was sent a source that was left out, StateShared,
-        UnknownQuery, and what ``Explainer.explain`` raises.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).explained().explanation
@@ -85,10 +83,10 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns whether one rule of the answer to ``input`` holds, blocking: "whenever the sources of
-        these ids are retained" (or omitted); see ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds. Blocks; see ``Explainer.verify``.
 
-        The rest is as for ``explain``. Raises InvalidInput for an id that nothing retrieved has.
+        ``antecedent``: the ids of the sources that are retained, or omitted, as ``kind`` says. The other
+        arguments are those of ``explain``. Raises InvalidInput for an id that no retrieved source has.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).verified(antecedent, kind)
@@ -117,13 +115,12 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         assuming: Assumptions | None = None,
     ) -> Estimate:
-        """Returns what explaining the answer to ``input`` would take at best, typically and at worst,
-        before it is paid.
+        """Returns the cost of explaining the answer to ``input``: at best, typically and at worst.
 
-        Retrieves once, and stops where a model would first be shown what was retrieved; models that are
-        asked before that, such as to rewrite the question, are, and the estimate says what they spent.
-        ``assuming``: what nobody knows before: tokens of an answer, seconds of a replay, whose price.
-        Raises what ``explain`` raises before it replays anything.
+        Retrieves once, and stops before a model is shown the sources. Models that are called earlier,
+        such as to rewrite the question, are called; the estimate says what they spent. ``assuming``: the
+        tokens of an answer, the seconds of a replay, and the prices, which are unknown beforehand.
+        Raises the errors that ``explain`` raises before its first replay.
         """
         case = self._case(input, documents, add_documents, pinned, None)
         return self._call(case).estimate(assuming)

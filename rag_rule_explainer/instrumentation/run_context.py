@@ -1,4 +1,4 @@
-"""Everything one run of the application takes part in, bound to its context."""
+"""This module binds one run of the application, and all that belongs to it, to the current context."""
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,49 +17,49 @@ from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
 from ..verdicts import Answer
 from .bounds import Bound
 from .copies.state import State
-from .recording.recorder import GoingOn, rejoining, taking_part
+from .recording.current import GoingOn, rejoining, taking_part
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
 
 
 class Watch(Protocol):
-    """What models were sent and replied during one run, as far as their framework reports it.
+    """A ``Watch`` records the requests and replies of the models of one run, as their framework reports
+    them.
 
-    ``before_step``: is told the number of each step of a graph before it is taken, and may raise there.
+    ``before_step``: called with the number of each step of a graph before the step; may raise.
     """
 
     @property
     def exchanges(self) -> Exchanges:
-        """Their requests and replies, in order."""
+        """Returns the requests with their replies, in order."""
         ...
 
     @property
     def requests(self) -> list[Request]:
-        """Returns what they were sent, in order."""
+        """Returns the requests, in order."""
         ...
 
     before_step: list[Callable[[int], None]]
 
     @property
     def steps(self) -> int:
-        """Returns the most steps that one graph took, as far as its framework tells."""
+        """Returns the steps of the graph that took the most; 0 if the framework does not report them."""
         ...
 
     @property
     def said(self) -> Sequence[Said]:
-        """Returns what they replied, in order."""
+        """Returns the replies, in order."""
         ...
 
     @property
     def fault(self) -> str:
-        """Returns what is wrong with one of their replies, such as that it was cut off; empty for
-        nothing."""
+        """Returns what is wrong with a reply, such as that it was cut off; empty if all are complete."""
         ...
 
     @property
     def failed(self) -> bool:
-        """Returns whether a model raised, whatever became of that."""
+        """Returns True iff a model raised, even if the application caught the error."""
         ...
 
     @property
@@ -69,15 +69,16 @@ class Watch(Protocol):
 
 
 class Audited(Protocol):
-    """What is told of the files and variables of the environment that one run uses."""
+    """An ``Audited`` object receives the audit events of one run: its use of files and of environment
+    variables."""
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Takes an audit event of Python's."""
+        """Takes one audit event of Python; ``given``: the arguments of the event."""
         ...
 
 
 def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> UnusableReply:
-    """Returns the error for a run whose reply cannot count, with what its models had spent by then."""
+    """Returns the error for a run whose reply cannot count, with the tokens that it spent."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
 
@@ -85,15 +86,14 @@ def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> Unusa
 def no_opinions(
     fault: str, models: TokensByModel, usage: Mapping[str, int] | None = None
 ) -> UnusableReply:
-    """Returns the error for a judge's reply that is not whole, with its tokens: it is no verdict."""
-    told = AT_LENGTH if fault == CUT_OFF else fault
-    reason = f"the judge's reply cannot count: {told}"
+    """Returns the error for a judge's reply that is incomplete and so no verdict, with its tokens."""
+    reason = f"the judge's reply cannot count: {AT_LENGTH if fault == CUT_OFF else fault}"
     return UnusableReply(reason, summed(models) or usage, models or None, passing=False)
 
 
 def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
-    """A model that failed may do better, and so may one whose reply was none; that anything else
-    does is for its error to say."""
+    """Returns the error for a run that failed. ``passing`` is True if a model failed or its reply was
+    incomplete; otherwise the cause decides whether a retry may help."""
     passing = True if watch.failed or watch.fault else None
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause
@@ -102,7 +102,7 @@ def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) 
 
 @contextmanager
 def failing(watch: Watch) -> Generator[None, None, None]:
-    """What is raised inside keeps what had been spent by then, and whether trying again may help."""
+    """Turns an error inside the block into an UnusableReply with the tokens that the run spent."""
     try:
         yield
     except (RagRuleError, UnusableReply):
@@ -112,9 +112,9 @@ def failing(watch: Watch) -> Generator[None, None, None]:
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the last reply with the answer's text; else the last that answers; else None.
+    """Returns the last reply with the answer's text, else the last that is no tool call, else None.
 
-    The output of a tool may be the answer as well: the call of it is then no reply behind it.
+    A tool's output may be the answer; then the reply that called the tool is not behind the answer.
     """
     text = answer.text.strip()
     same = next((each for each in reversed(said) if each.text.strip() == text), None)
@@ -125,9 +125,9 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
 
 
 def fault_in(answer: Answer, watch: Watch, tools: Collection[str] = ()) -> str:
-    """Returns what is wrong with the answer, whatever the model's replies are by themselves.
+    """Returns ``CALLS`` if the answer is only the call of a tool, else an empty text.
 
-    ``tools``: those that ran, whose output may be the answer.
+    ``tools``: the names of the tools that ran; their output may be the answer.
     """
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
@@ -138,9 +138,9 @@ def fault_in(answer: Answer, watch: Watch, tools: Collection[str] = ()) -> str:
 
 
 def with_spent(answer: Answer, watch: Watch) -> Answer:
-    """Returns the answer with the tokens of every model asked, not just of the one whose message it is.
+    """Returns the answer with the tokens of all models of the run, not only of the model that wrote it.
 
-    It says why the model's reply behind it ended, unless it says so already.
+    Adds the finish reason of the reply behind the answer if the answer has none.
     """
     reply = reply_behind(answer, watch.said) if answer.finish_reason is None else None
     if reply is not None and reply.reason is not None:
@@ -153,13 +153,15 @@ def with_spent(answer: Answer, watch: Watch) -> Answer:
 
 @dataclass(slots=True, eq=False)
 class Participation:
-    """This class represents one run of the application (the baseline or a replay) and what belongs to
-    it. ``refused``: an error raised during the run, kept because an agent may swallow it. ``shared``:
-    only in the first run: the state that runs shared before it began. ``trace``: only in the run that
-    is explained: the tracer to be told its id. ``made``: texts that did not come from a model, such as
-    tool results. ``bound``: the limits of a replay. ``stubbed``: tools replaced by a stub. ``outside``:
-    is told of access to files and the environment. ``before_search``: callbacks called before each
-    search. ``muted``: whether its output is hidden. ``begun``: the threads that it started."""
+    """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
+
+    ``refused``: an error raised during the run, kept because an agent may swallow it. ``shared``: the
+    state that runs shared before the first run; None in replays. ``trace``: receives the id of the
+    explained run; None in replays. ``made``: texts that did not come from a model, such as tool results.
+    ``bound``: the limits of a replay. ``stubbed``: tools replaced by a stub. ``outside``: receives the
+    run's use of files and environment variables. ``before_search``: called before each search.
+    ``muted``: whether its prints are hidden. ``begun``: the threads that it started.
+    """
 
     gate: GoingOn
     watch: Watch
@@ -181,15 +183,15 @@ class Participation:
     begun: list[Thread] = field(default_factory=list[Thread])
 
     def note_search(self, made: int) -> None:
-        """Notes that a search is made. Raises where so many are too many."""
-        for told in self.before_search:
-            told()
+        """Notes a search; ``made``: the number of searches so far. Raises if it exceeds the bound."""
+        for callback in self.before_search:
+            callback()
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
     def use_tool(self, name: str | None) -> None:
-        """Notes that a tool is called; None for one that is not to be named. Raises where it is one call
-        too many."""
+        """Notes a tool call; ``name``: None for tools that are only counted. Raises if the calls exceed
+        the bound."""
         self.tool_calls += 1
         if name is not None:
             self.tools.add(name)
@@ -200,20 +202,20 @@ class Participation:
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
 
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
-"""True in what a retrieval itself does, such as asking a reranking model."""
+"""True inside a retrieval, such as while it calls a reranking model."""
 
 _current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 
 
 def participation() -> Participation | None:
-    """Returns what the current context takes part in; None outside, and once that has ended."""
+    """Returns the run of the current context; None outside of runs, and after the run has ended."""
     current = _participation.get()
     return None if current is None or current.gate.closed else current
 
 
 @contextmanager
 def participating(run: Participation) -> Generator[None, None, None]:
-    """Makes the current context that run's; at the end the run is over, wherever it still goes on."""
+    """Makes the current context part of the run; at the end the run is closed for all its threads."""
     try:
         with taking_part_again(run):
             yield
@@ -223,20 +225,20 @@ def participating(run: Participation) -> Generator[None, None, None]:
 
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
-    """The same for a run that began elsewhere, or ends elsewhere."""
+    """Makes the current context part of a run that another context began, and does not close it."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):
             yield
     finally:
-        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        # An abandoned stream may end in the garbage collector's context, where the variables are unset.
         with suppress(ValueError):
             inside_retrieval.reset(inside)
             _participation.reset(ours)
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """Returns the error, which is not lost if the application swallows it."""
+    """Returns the error, and notes it on the run in case the application swallows it."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error
@@ -245,7 +247,7 @@ def refused(error: RagRuleError) -> RagRuleError:
 
 @contextmanager
 def using_tool(name: str) -> Generator[None, None, None]:
-    """Inside, a tool runs; retrievals made there are its."""
+    """Attributes the retrievals inside the block to this tool."""
     token = _current_tools.set((*_current_tools.get(), name))
     try:
         yield
@@ -255,7 +257,7 @@ def using_tool(name: str) -> Generator[None, None, None]:
 
 @contextmanager
 def out_of_sight() -> Generator[None, None, None]:
-    """Inside, a retrieval runs: none that it makes counts, and nothing that its models are sent."""
+    """Hides the block, the inside of a retrieval: its searches and its model requests do not count."""
     token = inside_retrieval.set(True)
     try:
         with taking_part(None):
@@ -265,7 +267,7 @@ def out_of_sight() -> Generator[None, None, None]:
 
 
 def note_retrieving_tools() -> None:
-    """The tools around a retrieval are known to retrieve."""
+    """Notes on the run that the current tools retrieve."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(_current_tools.get())

@@ -1,4 +1,4 @@
-"""One input to an application: its recorded baseline, then its replays."""
+"""This module runs an application on one input: first the recorded baseline, then the replays."""
 
 import time
 from collections.abc import AsyncIterator, Generator, Hashable, Iterator, Sequence
@@ -20,8 +20,10 @@ from .fidelity import Fidelity
 from .isolation.attributes import data_copy
 from .options import Case, Manner
 from .recorded_baseline import RecordedBaseline
+from .recording.captured import Captured, OnNewQuery
 from .recording.exposure_checks import ExposureChecks
-from .recording.recorder import Captured, OnNewQuery, Recording, Serving
+from .recording.recorder import Recording
+from .recording.serving import Serving
 from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
 from .run_context import Participation, Watch, failed_reply, fault_in
 from .searches.items import why_empty
@@ -29,13 +31,13 @@ from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
 from .state_watch import StateWatch
 from .stopping import Stopping
-from .streams import astreamed, streamed
+from .streams import aforwarded, forwarded
 
 Item = TypeVar("Item")
 
 
 class ApplicationRun(Generic[Item]):
-    """Runs an application on a case: first on everything, recording, then on parts of that."""
+    """This class runs an application on a case: a baseline that is recorded, then replays on subsets."""
 
     def __init__(
         self,
@@ -47,7 +49,7 @@ class ApplicationRun(Generic[Item]):
         self.application = application
         self.trace = trace or TracedExplanation()
         self.trace.replays = manner.trace_replays
-        # What one run does to its input must not reach another run, nor the record of it.
+        # A run may change its input; neither another run nor the explanation may see that.
         before = data_copy(case.config) if case.before is None else case.before
         self.case = replace(case.copied(application.copied), before=before)
         self._live_keywords = case.keywords if case.live else None
@@ -66,7 +68,7 @@ class ApplicationRun(Generic[Item]):
         )
 
     def anew(self) -> "ApplicationRun[Item]":
-        """Returns the same, as if nothing had been run."""
+        """Returns a new run of the same case, without a baseline yet."""
         return ApplicationRun(self.application, self.case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
@@ -78,7 +80,7 @@ class ApplicationRun(Generic[Item]):
         else:
             brought = self.application.brought(self.case.documents)
             self._captured = Captured[Item].brought(brought, identify, only)
-            gate = self._captured.replaying(self._captured.sources)
+            gate = Serving(self._captured, self._captured.sources)
         copies = State(live=self.case.live)
         first = participation_of(self.application, self._manner, self._state, gate, copies)
         early = self._state.leftovers.early
@@ -91,33 +93,30 @@ class ApplicationRun(Generic[Item]):
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
-        """Keys of what every run has a copy of."""
+        """Yields the keys of the objects that every run has a copy of."""
         state = self._first.state
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> Case:
-        """The user's own run is given what the user gave, and leaves there what it leaves."""
+        """Returns the case of the first run; the user's own run gets the original keywords."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
     def baseline(self) -> Any:
-        """Returns the application's output on everything, through its sync entry.
-
-        Raises BaselineFailed where the application raises.
-        """
+        """Returns the baseline's output, through the sync entry. Raises BaselineFailed if it raises."""
         kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
         with turn, running, kept as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Returns the same through its async entry."""
+        """Returns the baseline's output, through the async entry."""
         async with self._state.alone.first_aturn():
             with self._running_first():
                 return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
-        """Returns what the application retrieves; stops it where it would first show that to a model.
+        """Returns what the application retrieves, and stops it before a model is shown the sources.
 
         Raises NoSourcesCaptured, BaselineFailed.
         """
@@ -126,7 +125,7 @@ class ApplicationRun(Generic[Item]):
         return self._retrieved_until(stopping)
 
     async def aretrieved(self) -> Retrieved:
-        """Returns the same through its async entry."""
+        """Returns the same as ``retrieved``, through the async entry."""
         with self._until_enough() as stopping:
             self._check_not_stopped(await self.abaseline())
         return self._retrieved_until(stopping)
@@ -144,12 +143,12 @@ class ApplicationRun(Generic[Item]):
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, watch)
 
     def stream(self) -> Iterator[Any]:
-        """Returns the same, chunk by chunk. The consumer's context takes part in nothing."""
-        return streamed(self._running_first(), lambda: self.application.stream(self._first_case()))
+        """Yields the baseline's output in chunks; the consumer's context is no part of the run."""
+        return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncIterator[Any]:
-        """Returns the same through its async entry."""
-        return astreamed(self._running_first(), lambda: self.application.astream(self._first_case()))
+        """Yields the baseline's output in chunks, through the async entry."""
+        return aforwarded(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
     def _running_first(self) -> Generator[None, None, None]:
@@ -169,8 +168,10 @@ class ApplicationRun(Generic[Item]):
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
         """Returns the sources that the first run retrieved, and the baseline made from its answer.
+
         Raises NoSourcesCaptured if no retrieval was observed, BaselineFailed if a model's reply is not
-        a usable answer (empty, cut off or an error)."""
+        a usable answer (empty, cut off or an error).
+        """
         first = self._first
         if first.refused is not None:
             raise first.refused
@@ -189,21 +190,15 @@ class ApplicationRun(Generic[Item]):
         if fault:
             raise self._no_answer(fault)
         given = self.application.texts_in(self.case.given)
-        constants = self._state.leftovers.before.texts()
+        state = self._state
+        constants = state.leftovers.before.texts()
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         exposure = self._conduct_for(captured)
         self._recorded = Replays(
-            self.application,
-            self.case,
-            self._manner,
-            first,
-            captured,
-            exposure,
-            self._state,
-            self._fidelity,
+            self.application, self.case, self._manner, first, captured, exposure, state, self._fidelity
         )
         baseline = RecordedBaseline(self._recorded, self.trace, self._seconds)
-        self._state.leftovers.begin(exposure.units, baseline.given_anyway())
+        state.leftovers.begin(exposure.units, baseline.given_anyway())
         return exposure.units, baseline.baseline(answer, replays)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
@@ -213,7 +208,7 @@ class ApplicationRun(Generic[Item]):
             with suppress(InvalidInput):
                 whole_answer(self._manner, output, self._first.watch)
                 raise
-            # It may have stopped before it retrieved anything.
+            # The application may have stopped before it retrieved anything.
             self._check_not_stopped(output, unreadable=True)
             raise
 
@@ -224,7 +219,7 @@ class ApplicationRun(Generic[Item]):
 
     def _no_answer(self, fault: str) -> BaselineFailed:
         failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
-        # A replay like it is tried again, and so is the baseline.
+        # The cause lets the baseline be retried, as a replay with such a reply is.
         failed.__cause__ = UnusableReply(fault, passing=True)
         return failed
 
@@ -237,14 +232,14 @@ class ApplicationRun(Generic[Item]):
             self._captured = gate.captured(self._on_new_query())
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
-            told = next(faults, "") or self.application.why_nothing(retrievals)
+            reason = next(faults, "") or self.application.why_nothing(retrievals)
             if self._manner.retrievers:
-                told += ". Only those named in retrievers= count, and none of them was asked"
-            raise NoSourcesCaptured(told)
+                reason += ". Only those named in retrievers= count, and none of them was asked"
+            raise NoSourcesCaptured(reason)
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
-        """Returns what a replay that failed as this baseline did would have raised."""
+        """Returns the error that a replay would have raised if it failed as this baseline did."""
         return failed_reply(str(failed), self._first.watch, failed.__cause__)
 
     def of_another_run(
@@ -256,10 +251,10 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """Returns the same for a run of the user's own that was recorded, and is not made again.
+        """Returns the same as ``recorded`` for the user's own run, which was recorded and has ended.
 
-        ``state``: with what the application remembered when it began; ``tools``: those that ran;
-        ``identity``: its id, as traces know it.
+        ``state``: the application's memory when the run began; ``tools``: the names of the tools that
+        ran; ``identity``: the id of the run in traces.
         """
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
@@ -279,15 +274,15 @@ class ApplicationRun(Generic[Item]):
         return replace(exposure, making=self.application.making)
 
     def _on_new_query(self) -> OnNewQuery:
-        # Whoever calls tools writes its queries itself, and anew in every run.
+        # An agent with tools words its queries anew in every run.
         return self._manner.on_new_query or ("filter" if self._first.tools else "kept")
 
     def replay(self, question: str, kept: Sequence[Source]) -> Answer:
-        """One replay through the application's sync entry."""
+        """Returns the answer of one replay, through the application's sync entry."""
         return self._replays().replay(question, kept)
 
     async def areplay(self, question: str, kept: Sequence[Source]) -> Answer:
-        """One replay through the application's async entry."""
+        """Returns the answer of one replay, through the application's async entry."""
         return await self._replays().areplay(question, kept)
 
     def _replays(self) -> Replays[Item]:
@@ -296,7 +291,7 @@ class ApplicationRun(Generic[Item]):
         return self._recorded
 
     def muting(self) -> AbstractContextManager[None]:
-        """Inside, no replay is heard, unless its user wants to hear it."""
+        """Mutes the prints and warnings of replays inside the block, unless the user wants them."""
         return replays_muted(self._manner)
 
 

@@ -1,4 +1,4 @@
-"""What the integrations show of settings and of texts, as the core does."""
+"""This module re-exports how the core shows settings and texts, for the integrations."""
 
 from ..printable import shortened
 from ..settings import showing_settings

@@ -1,7 +1,7 @@
-"""Lets the replays on one event loop begin one after the other.
+"""This module lets the replays on one event loop begin one after the other.
 
-Replays that begin together take turns at computing, send their requests together, and then all wait
-together, while nothing computes. One after the other, some compute while others wait for their models.
+Replays that begin together send their requests together, and then all wait while nothing computes. If
+they begin one after the other, some compute while others wait for their models.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 LONGEST_START = 0.02
-"""Seconds after which a replay is taken to wait for something else before its first request, such as an
-embedding; the next one then begins."""
+"""The seconds until the next replay begins although the last has not sent its first request yet; it may
+wait for something else, such as an embedding."""
 MOST_USELESS_STARTS = 3
-"""After so many useless starts, replays begin at once. A start is useless if it is long, or if the replay
-computes in a thread of its own: other replays then do not take turns with it on the loop."""
+"""The number of useless starts after which replays begin at once. A start is useless if it is long, or if
+the replay computes in a thread of its own, since other replays then take no turns with it on the loop."""
 
 
 class Starts:
@@ -30,8 +30,7 @@ class Starts:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[Callable[[object], None], None]:
-        """Waits until a replay may begin. Yields what to call when its first request is sent, from any
-        thread."""
+        """Waits until a replay may begin. Yields a callback for its first request, for any thread."""
         if self._is_of_no_use:
             yield _nothing
             return
@@ -61,7 +60,7 @@ class Starts:
 
 
 class _Start:
-    """This class holds the lock until the replay has sent a request, has ended, or takes too long."""
+    """This class holds the lock until a replay has sent a request, has ended, or takes too long."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_useless: Callable[[], None]
@@ -77,7 +76,7 @@ class _Start:
             self.end()
             return
         self._is_useless()
-        # The loop of a replay that was left behind may be closed by now.
+        # If the caller stopped waiting for the replay, its loop may be closed.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 
@@ -93,4 +92,4 @@ class _Start:
 
 
 def _nothing(_request: object) -> None:
-    """Stands for a start that no other replay waits for."""
+    """Does nothing: no other replay waits for this start."""

@@ -1,5 +1,4 @@
-"""Watches what an application keeps from one run to the next: before the baseline, after it, and
-later."""
+"""This module watches the state that an application keeps from one run to the next."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -20,12 +19,12 @@ from .shared_state.writing import written_by
 
 
 class StateWatch:
-    """Watches one application over the runs of one explanation. To be made before the baseline.
+    """This class watches an application over the runs of one explanation; it is made before the baseline.
 
-    ``leftovers``: finds texts of sources that were left out; ``lasting``: finds what of a run lasts;
-    ``rewinding``: puts back what was held before the baseline; ``contexts``: keeps variables of the
-    context apart; ``alone``: lets runs go on one at a time where they must. ``isolated``: gives keys of
-    what is kept apart run by run already.
+    ``leftovers``: finds texts of omitted sources; ``lasting``: finds state that lasts after a run;
+    ``rewinding``: restores the state before the baseline; ``contexts``: isolates context variables;
+    ``alone``: runs one replay at a time if they share files. ``isolated``: returns the keys of objects
+    that every run has a copy of.
     """
 
     def __init__(
@@ -44,14 +43,14 @@ class StateWatch:
         self.alone = OneAtATime(application, written, self.outside)
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline had been run before this was made."""
+        """Notes that the baseline ended before this watch was made."""
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
 
     @contextmanager
     def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
-        """Around a replay on the sources of these ids: in its turn, and with the state it is to find; for
-        threads."""
+        """Waits for the turn of a replay on these source ids, in a thread, and restores earlier state
+        inside the block if that is wanted."""
         if not self.rewinding.is_wanted:
             with self.alone.turn():
                 yield
@@ -61,7 +60,7 @@ class StateWatch:
 
     @asynccontextmanager
     async def aturn(self, sources: Sequence[str]) -> AsyncGenerator[None, None]:
-        """The same on a loop."""
+        """Does the same as ``turn`` on an event loop."""
         if not self.rewinding.is_wanted:
             async with self.alone.aturn():
                 yield
@@ -78,15 +77,14 @@ class StateWatch:
         found: Callable[[Iterable[Left]], None],
         counted: Callable[[Counted | None], None],
     ) -> Generator[None, None, None]:
-        """Around a replay: takes what the application holds. Before the first one and after it, it also
-        takes what the baseline left, which ``found`` is told, and what every run changes, which
-        ``counted`` is told.
+        """Looks at the application's state before and after a replay, which runs inside the block.
 
-        ``sources``: stands for those of the replay; ``is_a_sources_own``: of a key, whether it is the id
-        or the text of a source.
+        After the first replay, calls ``found`` with the places that the baseline changed, and ``counted``
+        with a number that every run changes. ``sources``: the key of the replay's sources;
+        ``is_a_sources_own``: returns True iff a key is the id or the text of a source.
         """
         if self.rewinding.is_wanted:
-            # What is found there is of another time.
+            # The restored state is older, so comparing it would mislead.
             yield
             return
         before = self._look_first()
@@ -120,19 +118,18 @@ class StateWatch:
         counted(deciding(before, after, self._steady.is_ignored))
 
     def holdings(self) -> Holdings:
-        """Returns what the application holds now."""
+        """Returns the application's current state."""
         return Holdings(self._application)
 
     def has_changed(self) -> bool:
-        """Returns True iff it holds something else than before the first replay, which code reads."""
+        """Returns True iff state that code reads has changed since before the first replay."""
         return self._held is not None and has_changed(self._held, self.holdings())
 
     def told_of_what_remains(self, known: str) -> str:
-        """Returns what replays have changed on the user's own objects, in a sentence; nothing where there
-        is nothing, or ``known`` names it all."""
+        """Returns a sentence on what replays have changed on the user's own objects; empty if there is
+        nothing, or if ``known`` names it all."""
         return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
 
     def _is_settled(self, place: str) -> bool:
-        """Returns True iff the caller says that a place means nothing, or every run makes the same
-        there."""
+        """Returns True iff the caller ignores a place, or every run leaves the same value there."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)

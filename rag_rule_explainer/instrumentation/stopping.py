@@ -1,4 +1,4 @@
-"""A run that ends where it would first show a model what was retrieved."""
+"""This module stops a run before its first model request after the retrieval."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ from .requests.source_recognition import Request
 
 
 class Enough(Exception):
-    """Raised where a model is about to be asked and need not be.
+    """This error stops a run in place of a model request that an estimate does not need.
 
-    Fails as a model does, since every application comes to an end when its model fails; one that runs in
-    workers of its own may not when something else than an Exception is raised there.
+    It is an Exception, as the error of a model is: an application with worker threads may hang if
+    another BaseException is raised in them.
     """
 
     def __init__(self) -> None:
@@ -19,22 +19,25 @@ class Enough(Exception):
 
 
 class Stopping:
-    """``has_retrieved``: whether the run has retrieved by now. ``request``: the first that a model would
-    then have been sent, or None."""
+    """This class stops a run at its first model request after the retrieval.
+
+    ``has_retrieved``: returns True iff the run has retrieved. ``request``: the request that was stopped;
+    None before that.
+    """
 
     def __init__(self, has_retrieved: Callable[[], bool]) -> None:
         self.request: Request | None = None
         self._has_retrieved = has_retrieved
 
     def before(self, request: Request) -> None:
-        """Raises Enough for every request after the retrieval, also where the application tries again."""
+        """Raises Enough for every request after the retrieval, including the application's retries."""
         if self._has_retrieved():
             self.request = self.request or request
             raise Enough
 
     @contextmanager
     def forgiving(self) -> Generator[None, None, None]:
-        """Around the run: however the application takes the end of it, it has not failed."""
+        """Suppresses the error of the run inside the block if the run was stopped on purpose."""
         try:
             yield
         except (Enough, BaselineFailed):

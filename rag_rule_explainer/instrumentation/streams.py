@@ -1,4 +1,4 @@
-"""Hands on a stream chunk by chunk, made in a block that the consumer's context is no part of."""
+"""This module forwards a stream that is made in a context of its own, apart from the consumer's."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -9,13 +9,13 @@ from typing import Any
 _END = object()
 
 
-def streamed(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """Yields the chunks of the stream that ``begin`` gives inside the block."""
+def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """Yields the chunks of the stream that ``begin`` returns inside the block."""
     context, stack = copy_context(), ExitStack()
     try:
         context.run(stack.enter_context, block)
         chunks = context.run(begin)
-        # Also where the consumer leaves early, it ends where it began.
+        # If the consumer stops early, the stream is closed in the context that began it.
         stack.callback(getattr(chunks, "close", _nothing))
         while (chunk := context.run(_next, stack, chunks)) is not _END:
             yield chunk
@@ -23,10 +23,10 @@ def streamed(block: AbstractContextManager[None], begin: Callable[[], Iterator[A
         context.run(stack.close)
 
 
-async def astreamed(
+async def aforwarded(
     block: AbstractContextManager[None], begin: Callable[[], AsyncIterator[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the same for an async stream, in a task, whose context is its own."""
+    """Yields the chunks of an async stream that ``begin`` returns inside the block, in a task."""
     chunks: asyncio.Queue[Any] = asyncio.Queue()
     wanted = asyncio.Semaphore(0)
 
@@ -36,7 +36,7 @@ async def astreamed(
                 async with _closing(begin()) as stream:
                     async for chunk in stream:
                         chunks.put_nowait(chunk)
-                        # A stream that nobody reads on is not read ahead of its reader.
+                        # The stream is never read ahead of its consumer.
                         await wanted.acquire()
         finally:
             chunks.put_nowait(_END)
@@ -53,12 +53,12 @@ async def astreamed(
 
 
 def _nothing() -> None:
-    """For streams that need no closing."""
+    """Closes nothing, for streams without ``close``."""
 
 
 @asynccontextmanager
 async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
-    """Closes it in the context that it ran in, if it can be closed."""
+    """Closes the stream at the end, in the context that it ran in, if it can be closed."""
     try:
         yield stream
     finally:
@@ -72,7 +72,7 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
     except StopIteration:
         return _END
     except Exception as error:
-        # Through the block the run is made in, which tells whose fault it is.
+        # The block of the run turns the error into one that names its cause.
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise

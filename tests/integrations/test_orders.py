@@ -20,7 +20,7 @@ from plain_rag_rule_explainer import RuleExplainer as PlainExplainer
 from plain_rag_rule_explainer import gate
 
 from rag_rule_explainer.errors import SourcesReordered
-from rag_rule_explainer.instrumentation.recording.recorder import Serving
+from rag_rule_explainer.instrumentation.recording.serving import Serving
 from tests.integrations.known import TEXTS
 from tests.integrations.langchain.chains import Counting, step
 from tests.integrations.langchain.models import Telling as ChatModel

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Answer, ReplayMissedGate, Source, SourceLeak, UnknownQuery
+from rag_rule_explainer.instrumentation.recording.captured import Captured, OnNewQuery
 from rag_rule_explainer.instrumentation.recording.exposure_checks import (
     NOT_RETRIEVED,
     SEEING_UNKNOWN,
     ExposureChecks,
 )
-from rag_rule_explainer.instrumentation.recording.recorder import Captured, OnNewQuery, Retrieval, Serving
+from rag_rule_explainer.instrumentation.recording.retrievals import Retrieval
+from rag_rule_explainer.instrumentation.recording.serving import Serving
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.probing.replaying import UnusableReply
 
@@ -53,7 +55,7 @@ def checked(
     what: ExposureChecks, kept: str, requests: Sequence[Request], query: str | None = "q"
 ) -> Answer:
     sources = [source for source in SOURCES if source.id in kept]
-    serving: Serving[Any] = captured().replaying(sources)
+    serving: Serving[Any] = Serving(captured(), sources)
     if query is not None:
         serving.serve((query,))
     return what.checked(Answer("yes", usage={"input_tokens": 7}), sources, serving, requests)
@@ -117,7 +119,7 @@ def test_a_replay_that_retrieved_nothing_missed_the_gate_unless_that_is_accepted
 
 def test_a_source_that_was_kept_and_not_delivered_makes_no_answer_but_is_paid_for() -> None:
     two = Captured((Retrieval(("q",), ("a",)), Retrieval(("r",), ("b", "c"))), identify)
-    serving: Serving[Any] = two.replaying(SOURCES)
+    serving: Serving[Any] = Serving(two, SOURCES)
     serving.serve(("q",))
     with pytest.raises(UnusableReply, match="b, c not delivered") as caught:
         conduct("a", "b").checked(Answer("yes", usage={"input_tokens": 7}), SOURCES, serving, [])
@@ -133,7 +135,7 @@ def test_a_source_that_was_delivered_and_not_seen_is_remarked_on() -> None:
 
 
 def test_a_query_that_was_never_asked_may_be_an_error_also_where_the_application_swallows_it() -> None:
-    serving: Serving[Any] = captured("error").replaying(SOURCES)
+    serving: Serving[Any] = Serving(captured("error"), SOURCES)
     with pytest.raises(UnknownQuery, match="'new one'"):
         serving.serve(("new",), "new one")
     with pytest.raises(UnknownQuery, match="'new one'"):
@@ -141,7 +143,7 @@ def test_a_query_that_was_never_asked_may_be_an_error_also_where_the_application
 
 
 def test_of_a_live_retrieval_only_what_is_kept_is_served() -> None:
-    serving: Serving[Any] = captured("filter").replaying(SOURCES[:1])
+    serving: Serving[Any] = Serving(captured("filter"), SOURCES[:1])
     assert serving.serve(("new",)) is None
     assert serving.filtered(["c", "a", "unheard of"]) == ["a"]
     assert serving.delivered == {"a"}
@@ -152,7 +154,7 @@ def test_one_that_comes_by_another_id_at_every_call_is_known_by_its_text() -> No
         return [[Source(f"{name}-{n}", TEXTS[name]) for name in batch] for n, batch in enumerate(batches)]
 
     what = Captured((Retrieval(("q",), ("a", "b")),), random_ids, "filter")
-    serving: Serving[Any] = what.replaying(what.sources[:1])
+    serving: Serving[Any] = Serving(what, what.sources[:1])
     assert serving.serve(("new",)) is None
     assert serving.filtered(["b", "a"]) == ["a"]
     assert serving.delivered == {"a-0"}
@@ -160,14 +162,14 @@ def test_one_that_comes_by_another_id_at_every_call_is_known_by_its_text() -> No
 
 def test_what_is_brought_answers_every_query_without_a_remark() -> None:
     brought = Captured[str].brought(["a", "b"], identify)
-    serving = brought.replaying(brought.sources[1:])
+    serving = Serving(brought, brought.sources[1:])
     assert serving.serve(("whatever",)) == serving.serve(("else",)) == ["b"]
     assert serving.remarks == set()
 
 
 def test_a_gate_may_be_for_some_retrievers_only() -> None:
     mine, other = object(), object()
-    serving = Captured((), identify, only=(mine,)).replaying(())
+    serving = Serving(Captured((), identify, only=(mine,)), ())
     assert serving.concerns(mine)
     assert not serving.concerns(other)
-    assert captured().replaying(()).concerns(other)
+    assert Serving(captured(), ()).concerns(other)

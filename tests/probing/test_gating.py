@@ -1,8 +1,10 @@
 from collections.abc import Sequence
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.instrumentation.recording.recorder import Recording, going_on, taking_part
+from rag_rule_explainer.instrumentation.recording.current import going_on, taking_part
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.recording.remarks import NEW_RETRIEVAL, NO_TURN
+from rag_rule_explainer.instrumentation.recording.serving import Serving
 
 
 def sources(documents: Sequence[str]) -> list[Source]:
@@ -25,7 +27,7 @@ def test_a_replay_is_served_the_kept_ones_of_the_same_retrieval() -> None:
     recording.record(("q1",), ["a", "b"], None)
     recording.record(("q2",), ["b", "c"], None)
     captured = recording.captured()
-    serving = captured.replaying([source for source in captured.sources if source.id != "b"])
+    serving = Serving(captured, [source for source in captured.sources if source.id != "b"])
     assert serving.serve(("q2",)) == ["c"]
     assert serving.serve(("q1",)) == ["a"]
     assert serving.served == 2
@@ -36,7 +38,7 @@ def test_a_less_specific_key_serves_where_the_specific_one_is_new() -> None:
     recording.record(("instance 1", "class"), ["a"], None)
     recording.record(("instance 2", "class"), ["b"], None)
     captured = recording.captured()
-    serving = captured.replaying(captured.sources)
+    serving = Serving(captured, captured.sources)
     assert serving.serve(("instance 2", "class")) == ["b"]
 
 
@@ -46,7 +48,7 @@ def test_where_the_baseline_had_several_results_each_turn_is_served_what_it_had(
     recording.record(("instance 2", "class"), ["b", "c"], None)
     recording.record(("instance 3", "other"), ["c"], None)
     captured = recording.captured()
-    serving = captured.replaying(sources(["a", "b"]))
+    serving = Serving(captured, sources(["a", "b"]))
     assert not captured.several
     assert serving.serve(("instance 7", "class")) == ["a"]
     assert serving.serve(("instance 3", "other")) == []
@@ -63,7 +65,7 @@ def test_where_retrievals_overlap_nobody_knows_whose_turn_it_is() -> None:
     first, second = recording.begin(), recording.begin()
     recording.record(("q",), ["a"], None, began=first)
     recording.record(("q",), ["b"], None, began=second)
-    serving = recording.captured().replaying(sources(["a", "b"]))
+    serving = Serving(recording.captured(), sources(["a", "b"]))
     assert serving.serve(("q",)) == ["a", "b"]
     assert serving.undecided == NO_TURN
 
@@ -72,7 +74,7 @@ def test_the_same_result_several_times_is_no_question() -> None:
     recording = Recording[str](identify)
     for _ in range(3):
         recording.record(("q",), ["a", "b"], None)
-    serving = recording.captured().replaying(sources(["b"]))
+    serving = Serving(recording.captured(), sources(["b"]))
     assert serving.serve(("q",)) == ["b"]
     assert serving.remarks == set()
 
@@ -82,7 +84,7 @@ def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
     recording.record(("q1",), ["a", "b"], None)
     recording.record(("q2",), ["b", "c"], None)
     captured = recording.captured()
-    serving = captured.replaying(captured.sources[1:])
+    serving = Serving(captured, captured.sources[1:])
     assert serving.serve(("new",)) == ["b", "c"]
     assert serving.remarks == {NEW_RETRIEVAL}
 
@@ -105,7 +107,7 @@ def test_the_recorded_list_is_a_copy() -> None:
 
 def test_nothing_goes_on_outside_and_a_closed_replay_is_inert() -> None:
     captured = Recording[str](identify).captured()
-    serving = captured.replaying([])
+    serving = Serving(captured, [])
     assert going_on() is None
     with taking_part(serving):
         assert going_on() is serving
@@ -124,9 +126,9 @@ def test_what_is_kept_is_served_in_the_order_asked_for() -> None:
     recording.record(("first",), ["a", "b", "c"], None)
     recording.record(("second",), ["c", "a"], None)
     captured = recording.captured()
-    serving = captured.replaying(sources(["c", "b"]))
+    serving = Serving(captured, sources(["c", "b"]))
     assert serving.serve(("first",)) == ["c", "b"]
     assert (serving.order, serving.handed) == (("c", "b"), ["c", "b"])
     # Each search as it was recorded, where what is kept is in the recorded order.
-    plain = captured.replaying(sources(["a", "c"]))
+    plain = Serving(captured, sources(["a", "c"]))
     assert (plain.serve(("second",)), plain.order) == (["c", "a"], ())

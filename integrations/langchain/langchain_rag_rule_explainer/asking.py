@@ -1,6 +1,6 @@
 """What a call of a retriever takes part in."""
 
-from rag_rule_explainer.instrumentation.recording.recorder import GoingOn
+from rag_rule_explainer.instrumentation.recording.current import GoingOn
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part as asked_in_run
 

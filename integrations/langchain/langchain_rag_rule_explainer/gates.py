@@ -22,7 +22,7 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
-from rag_rule_explainer.instrumentation.recording.recorder import going_on
+from rag_rule_explainer.instrumentation.recording.current import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 

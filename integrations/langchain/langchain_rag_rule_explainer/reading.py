@@ -23,7 +23,7 @@ def question_in(given: Any) -> str:
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = reading.told(_fields(given), _QUESTION_KEYS, _said)
+    found = reading.look_up(_fields(given), _QUESTION_KEYS, _said)
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
@@ -42,7 +42,7 @@ def answer_in(output: Any) -> Answer:
     """
     if is_graph_output(output):
         output = output.value
-    found, structured = reading.told(output, _ANSWER_KEYS, _said), _structured(output)
+    found, structured = reading.look_up(output, _ANSWER_KEYS, _said), _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
         # A model that calls a tool for it says nothing else.
@@ -85,12 +85,12 @@ def is_graph_output(output: Any) -> bool:
 
 def texts_in(given: Any) -> Iterator[str]:
     """Returns every string in an input, however deep, and the text of every message."""
-    return reading.texts_in(_fields(given), _text)
+    return reading.nested_texts(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
     """Returns the input as JSON-like data, for the record: each message as its type and content."""
-    return reading.plain(_fields(given), _plain)
+    return reading.plain_data(_fields(given), _plain)
 
 
 def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:

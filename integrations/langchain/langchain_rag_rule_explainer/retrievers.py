@@ -20,7 +20,9 @@ from typing_extensions import override
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.isolation.attributes import born
-from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
+from rag_rule_explainer.instrumentation.recording.current import GoingOn
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.recording.retrievals import Keys
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 

@@ -38,8 +38,8 @@ from rag_rule_explainer.instrumentation.options import (
     ids_in,
 )
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
+from rag_rule_explainer.instrumentation.recording.captured import OnNewQuery
 from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
-from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
 from rag_rule_explainer.instrumentation.run_context import participation, refused
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.showing import showing_settings

@@ -1,4 +1,4 @@
-"""Explains the answers of a LlamaIndex application by rules, without rewriting it."""
+"""This package explains the answers of a LlamaIndex application by rules, without rewriting it."""
 
 from rag_rule_explainer.errors import MissingExtra
 
@@ -9,7 +9,8 @@ except ImportError as error:
 
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
-from .attaching import ExplainedChatEngine, ExplainedQueryEngine, explained
+from .attaching import ExplainedQueryEngine, explained
+from .explained_chat import ExplainedChatEngine
 from .explainer import RuleExplainer
 from .gates import GatedRetriever, gate
 from .handler import RuleExplanationHandler

@@ -1,4 +1,4 @@
-"""A LlamaIndex application, as the core's recording and replaying wants to know it."""
+"""This module describes a LlamaIndex application to the core."""
 
 from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -32,12 +32,13 @@ from rag_rule_explainer.instrumentation.engine import (
     TracedExplanation,
     current_replay,
 )
+from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
 from rag_rule_explainer.instrumentation.options import Case
-from rag_rule_explainer.instrumentation.recording.recorder import Captured
+from rag_rule_explainer.instrumentation.recording.captured import Captured
 from rag_rule_explainer.instrumentation.run_context import Participation, unusable
 
-from .brought import as_found
-from .entries import AsyncOnlyError, Entry
+from .brought import documents_as_found
+from .entries import Entry
 from .interception import interception
 from .kinds import in_place_of_an_answer
 from .nodes import Found, identify
@@ -45,7 +46,7 @@ from .reading import plain, texts_in
 from .retrievers import is_engine
 from .standstills import Standstills, running
 from .tracing import asked, explaining, is_traced, replaying
-from .watching import FAILED, Watch, watched_by
+from .watching import MODEL_FAILED, Watch, watched_by
 
 SYNTHESIZED = (
     "the sources are the nodes that a query engine handed to its synthesizer (retrieve, synthesize): its "
@@ -68,12 +69,12 @@ _REMEMBERING = (
     Context,
     StorageContext,
 )
-CONSTANT = "no model was asked: without nodes, LlamaIndex answers with a constant of its own"
+EMPTY_ANSWER = "no model was asked: without nodes, LlamaIndex answers with a constant of its own"
 
 
 @dataclass(frozen=True, slots=True)
 class LlamaIndexApplication(Application[Found]):
-    """See ``rag_rule_explainer.instrumentation.application.Application``."""
+    """This class implements ``rag_rule_explainer.instrumentation.application.Application``."""
 
     entry: Entry
     standstills: Standstills = field(default_factory=Standstills)
@@ -160,12 +161,12 @@ class LlamaIndexApplication(Application[Found]):
 
     @override
     def brought(self, documents: Sequence[Any]) -> list[Found]:
-        return as_found(documents)
+        return documents_as_found(documents)
 
     @override
     def copied(self, given: Any) -> Any:
         if isinstance(given, Mapping):
-            # What remembers is looked after where it is used.
+            # Memories and stores are isolated where they are used.
             arguments = cast("Mapping[str, Any]", given)
             return {
                 key: value if isinstance(value, _REMEMBERING) else copied(value)
@@ -185,15 +186,15 @@ class LlamaIndexApplication(Application[Found]):
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         failed, failed_before = _failures(run), _failures(first)
         if failed and not failed_before:
-            # Some engines go on without what failed, such as the answer to a sub-question.
-            raise unusable(f"{FAILED}: {failed[0]}", run.watch, passing=True)
-        # Where models do not report what they are sent, nobody knows whether one was.
+            # Some engines continue after a failure, such as without the answer to a sub-question.
+            raise unusable(f"{MODEL_FAILED}: {failed[0]}", run.watch, passing=True)
+        # If the first run reported no requests either, the models report none at all.
         if first.watch.requests and not run.watch.requests:
-            yield CONSTANT
+            yield EMPTY_ANSWER
 
     @override
     def shown(self, captured: Captured[Found]) -> Iterable[str]:
-        # What a synthesizer is handed, it shows, if in chunks that are too small to recognise.
+        # A synthesizer shows all its nodes, perhaps in chunks that are too small to recognise.
         batches = zip(captured.retrievals, captured.batches, strict=True)
         return {
             source.id for asked, batch in batches if is_engine(asked.retriever) for source, _ in batch
@@ -240,13 +241,13 @@ class LlamaIndexApplication(Application[Found]):
 
 @cache
 def _installed() -> str:
-    """To look it up takes as long as a quick replay."""
+    """Returns the version of llama-index-core; cached, as it takes as long as a quick replay."""
     return version("llama-index-core")
 
 
 @contextmanager
 def _tagged(kept: Sequence[Source] | None) -> Generator[None, None, None]:
-    """Inside, every event and span says what kind of run it belongs to."""
+    """Tags all events and spans inside the block as those of the baseline or of a replay."""
     tags: dict[str, Any] = {BASELINE_TAG: True}
     if kept is not None:
         replay = current_replay()

@@ -1,4 +1,4 @@
-"""What LlamaIndex keeps in attributes of objects in memory: every run has its own."""
+"""This module gives every run its own copy of the attributes in which LlamaIndex keeps state."""
 
 import re
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ ROOTS = (
 
 
 def _said(thing: Any, attributes: Mapping[str, Any]) -> Any:
-    """Returns the conversations of a chat store, on which answers depend."""
+    """Returns the conversations of a chat store, because answers depend on them; None for others."""
     if not issubclass(type(thing), SimpleChatStore):
         return None
     held: Mapping[str, list[ChatMessage]] = attributes.get("store", {})

@@ -1,7 +1,7 @@
-"""Lets ``aquery`` and ``achat`` return once the rules of their run are attached to their response.
+"""This module makes ``aquery`` and ``achat`` wait until the rules are attached to their response.
 
-Span handlers are told of a run's end by a plain call, in which nothing can be awaited, so the entry
-itself waits. It does so only where a handler asked it to in that very call.
+A span handler gets the end of a run in a sync call, in which it cannot await. So the handler registers a
+callback by ``before_return``, and the entry awaits it before it returns.
 """
 
 import re
@@ -16,7 +16,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 
 @dataclass(slots=True, eq=False)
 class Entered:
-    """One call of an async entry, while it goes on, and what is to be awaited before it returns."""
+    """An ``Entered`` holds a running call of an async entry, and the callbacks to await at its end."""
 
     engine: object
     awaited: list[Callable[[], Awaitable[None]]] = field(
@@ -29,7 +29,7 @@ _entered: ContextVar[Entered | None] = ContextVar("rag_rule_entered", default=No
 
 
 def before_return(engine: object, call: Callable[[], Awaitable[None]]) -> bool:
-    """Returns True iff the context is inside an entry of the engine, which then awaits the call."""
+    """Returns True iff the context is inside an entry of the engine; that entry will await ``call``."""
     entered = _entered.get()
     if entered is None or entered.engine is not engine or entered.returned:
         return False
@@ -43,7 +43,7 @@ def _entry(_name: str, method: Any) -> Any:
         entered = Entered(engine)
         token = _entered.set(entered)
         try:
-            # Bound, or its span would not say whose it is.
+            # The framework's decorator finds the engine for its span only on a bound method.
             response = await method.__get__(engine, type(engine))(*args, **kwargs)
         finally:
             entered.returned = True
@@ -63,4 +63,4 @@ entries = Patches(
         Interception("llama_index.core.chat_engine.types", "BaseChatEngine", re.compile("achat"), _entry),
     ]
 )
-"""Replaced for as long as there is a handler that explains every run."""
+"""The patches of the entries, applied while a handler with ``auto=True`` exists."""

@@ -1,4 +1,4 @@
-"""Documents that the caller brings, as LlamaIndex's nodes."""
+"""This module converts the caller's documents to LlamaIndex nodes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,17 +12,18 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .nodes import Found, copy_of, identify, node_of
 
 DocumentLike: TypeAlias = "BaseNode | NodeWithScore | Source | Mapping[str, Any] | str"
-"""A node or document, a source, a JSON object as documents are logged, or just the text."""
+"""A document of the caller: a node, a source, a logged JSON object, or just the text."""
 
 
-def as_found(given: Iterable[DocumentLike]) -> list[Found]:
-    """As nodes. Raises InvalidInput for anything else, for none, and for the same one twice."""
+def documents_as_found(given: Iterable[DocumentLike]) -> list[Found]:
+    """Returns the documents as items. Raises InvalidInput for other objects, an empty list and
+    duplicates."""
     return as_items(given, _lifted, identify, "TextNode")
 
 
-def _lifted(told: object) -> Found | None:
-    if isinstance(told, Retrieved):
-        told = node_of(told)
-    if isinstance(told, BaseNode):
-        told = NodeWithScore(node=told, score=1.0)
-    return Found(copy_of(told)) if isinstance(told, NodeWithScore) else None
+def _lifted(document: object) -> Found | None:
+    if isinstance(document, Retrieved):
+        document = node_of(document)
+    if isinstance(document, BaseNode):
+        document = NodeWithScore(node=document, score=1.0)
+    return Found(copy_of(document)) if isinstance(document, NodeWithScore) else None

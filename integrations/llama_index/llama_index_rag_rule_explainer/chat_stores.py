@@ -1,8 +1,8 @@
-"""Chat stores: every run finds the conversations as they were, and keeps to itself what it adds.
+"""This module isolates chat stores: every run finds the conversations as they were before the first run.
 
-``SimpleChatStore`` keeps its messages in an attribute, of which each run has its own. Of any other, the
-messages of a key are read once, and all uses are carried out on copies of those. ``AsyncDBChatStore``, on
-which ``Memory`` is built, also tells active messages from archived ones.
+``SimpleChatStore`` keeps its messages in an attribute, of which each run has a copy. For any other store,
+the messages of a key are read once, and all methods work on copies of them. ``AsyncDBChatStore``, on
+which ``Memory`` is built, also distinguishes active and archived messages.
 """
 
 import re
@@ -23,7 +23,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import (
     born,
     data_copy,
     not_carried_over,
-    place_of,
+    shared_key_of,
 )
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
@@ -34,18 +34,17 @@ Message: TypeAlias = tuple[ChatMessage, MessageStatus]
 
 
 @dataclass(slots=True, eq=False)
-class Conversations:
-    """Messages by key, each with its status."""
+class ChatsByKey:
+    """This class holds the messages of each key, each with its status."""
 
     of: dict[str, list[Message]] = field(default_factory=dict[str, list[Message]])
 
     def put(self, key: str, messages: list[Message]) -> list[Message]:
-        """Copies of the messages, under a key that may be there already."""
-        return self.of.setdefault(key, copied(messages))
+        """Stores copies of the messages unless the key is known. Returns the messages of the key."""
+        return self.of.setdefault(key, _copied(messages))
 
 
-def copied(messages: Any) -> Any:
-    """Messages of which nobody else has the same ones."""
+def _copied(messages: Any) -> Any:
     return data_copy(messages, (ChatMessage,))
 
 
@@ -72,7 +71,7 @@ def _is_simple(store: object) -> bool:
 
 
 def _is_in_memory(store: object) -> bool:
-    """Returns True for the store of a ``Memory`` that was given no database."""
+    """Returns True iff the store is in memory, as that of a ``Memory`` without a database."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
     engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
@@ -97,15 +96,15 @@ def _using(
     messages = [message for message, _ in (yield from _own(state, store, given["key"]))]
     result = _done(name, messages, given)
     if name != "get_messages":
-        own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
+        own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
         own.of[given["key"]] = _active(messages)
     return result
 
 
 def _done(name: str, messages: list[ChatMessage], given: dict[str, Any]) -> Any:
-    """Returns what a method of a chat store does to the messages of its key, and returns."""
+    """Applies a method of a chat store to the messages of its key. Returns the method's result."""
     if name == "get_messages":
-        return copied(messages)
+        return _copied(messages)
     if name == "set_messages":
         messages[:] = given["messages"]
     elif name == "add_message":
@@ -134,8 +133,8 @@ def _using_database(
         return (yield MADE)
     messages = yield from _own(state, store, key, statuses=True)
     if name == "delete_message":
-        told = f"{type(store).__name__}.delete_message names a row of the real store"
-        raise refused(StateShared(told))
+        seen = f"{type(store).__name__}.delete_message names a row of the real store"
+        raise refused(StateShared(seen))
     return _done_in_database(name, messages, given)
 
 
@@ -146,7 +145,7 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
         if name == "count_messages":
             return len(found)
         start, limit = given.get("offset") or 0, given.get("limit")
-        return copied(list(islice(found, start, None if limit is None else start + limit)))
+        return _copied(list(islice(found, start, None if limit is None else start + limit)))
     if name in ("delete_oldest_messages", "archive_oldest_messages"):
         active = [each for each in messages if each[1] == MessageStatus.ACTIVE][: given["n"]]
         for each in active:
@@ -161,15 +160,15 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
     if name == "set_messages":
         messages.clear()
     put = [given["message"]] if name == "add_message" else given["messages"]
-    messages.extend((message, status or MessageStatus.ACTIVE) for message in copied(list(put)))
+    messages.extend((message, status or MessageStatus.ACTIVE) for message in _copied(list(put)))
     return None
 
 
 def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Yields the messages of a key that this run sees, to be changed by it alone."""
-    own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
+    """Returns the run's own messages of a key; yields the calls that read them."""
+    own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
         own.put(key, (yield from _first(state, store, key, statuses=statuses)))
     return own.of[key]
@@ -178,8 +177,8 @@ def _own(
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Yields what was said under a key before the first run."""
-    before: Conversations = state.kept(("chats", place_of(state, store)), Conversations)
+    """Returns the messages of a key before the first run; yields the calls that read them."""
+    before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:
             archived = yield Real("get_messages", (key, MessageStatus.ARCHIVED))
@@ -187,9 +186,9 @@ def _first(
         else:
             found = _active((yield Real("get_messages", (key,))))
         before.put(key, found)
-        # Answers depend on it.
+        # Answers depend on the conversation, so it is part of the explained state.
         said = [message.model_dump(mode="json") for message, _ in before.of[key]]
-        state.before.setdefault(("chats", place_of(state, store), key), said)
+        state.before.setdefault(("chats", shared_key_of(state, store), key), said)
     return before.of[key]
 
 
@@ -198,7 +197,7 @@ def _active(messages: list[ChatMessage]) -> list[Message]:
 
 
 def _merged(archived: list[ChatMessage], every: list[ChatMessage]) -> list[Message]:
-    """Returns all messages in their order, with the status under which each was found."""
+    """Returns all messages in their order, each with its status."""
     left, merged = list(archived), list[Message]()
     for message in every:
         if left and left[0] == message:
@@ -211,8 +210,8 @@ def _merged(archived: list[ChatMessage], every: list[ChatMessage]) -> list[Messa
 
 def _keys(state: State, store: Any) -> Generator[Real, Any, list[str]]:
     found: list[str] = yield Real("get_keys")
-    before: Conversations = state.kept(("chats", place_of(state, store)), Conversations)
-    own: Conversations = state.own(("chats", place_of(state, store)), Conversations)
+    before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
+    own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     seen = {**before.of, **own.of}
     return [
         *(key for key in found if seen.get(key, True)),
@@ -227,9 +226,9 @@ _ANY = re.compile(
 _DATABASE = re.compile(
     "__init__|(get|count|add|set|delete)_messages|(add|delete)_message|(delete|archive)_oldest_messages|get_keys"
 )
-STORE = ("llama_index.core.storage.chat_store.base", "BaseChatStore")
+CHAT_STORE = ("llama_index.core.storage.chat_store.base", "BaseChatStore")
 DATABASE = ("llama_index.core.storage.chat_store.base_db", "AsyncDBChatStore")
 INTERCEPTIONS = (
-    Interception(*STORE, _ANY, _of_any, added=("__init__",)),
+    Interception(*CHAT_STORE, _ANY, _of_any, added=("__init__",)),
     Interception(*DATABASE, _DATABASE, _of_a_database, added=("__init__",)),
 )

@@ -1,4 +1,4 @@
-"""Responses that are streamed, and have their rules at the end."""
+"""This module attaches rules to streamed responses at the end of their stream."""
 
 import weakref
 from collections.abc import AsyncGenerator, Iterator
@@ -8,21 +8,12 @@ from typing import Any
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from typing_extensions import override
 
-from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplained, rules_in
-
+from .rules_attached import attach
 from .streaming import AsyncPieces, Pieces
 
 
-def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
-    """Puts the rules into the metadata of a response, as JSON-like data, beside what is there; see
-    ``rules_in``."""
-    # A chat response that is streamed has no metadata of its own.
-    response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
-
-
 class ExplainedChatStream(StreamingAgentChatResponse):
-    """This class represents a chat response as it is streamed; ``metadata`` has the rules once its stream
-    has ended."""
+    """This class is a streamed chat response; ``metadata`` holds the rules after the stream has ended."""
 
     metadata: dict[str, Any] | None = None
     _begun: Pieces | None = None
@@ -34,7 +25,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     def of(
         cls, response: Any, begun: Pieces | None = None, abegun: AsyncPieces | None = None
     ) -> "ExplainedChatStream":
-        """Returns the stream of a response whose pieces are told from here."""
+        """Returns a response that yields the pieces of ``begun`` or ``abegun``."""
         stream = cls(sources=list(response.sources), source_nodes=list(response.source_nodes))
         stream._begun, stream._abegun = begun, abegun
         for each in filter(None, (begun, abegun)):
@@ -44,17 +35,17 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     @property
     @override
     def response_gen(self) -> Any:
-        """Returns the pieces of the answer; the whole of it once it has been read."""
+        """Returns the pieces of the answer; the whole answer as one piece after it has been read."""
         if self._begun is None:
             raise RuntimeError("this stream is async; iterate over async_response_gen()")
         if self.is_done:
             return iter([self.response])
-        # There is one stream, also for whoever comes back to it.
+        # A second access continues the same stream.
         self._reading = self._reading or self._pieces(self._begun)
         return self._reading
 
     def _pieces(self, begun: Pieces) -> Iterator[str]:
-        for piece in told(begun, self):
+        for piece in pieces_with_rules(begun, self):
             self.response += piece
             yield piece
         self.is_done = True
@@ -67,7 +58,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
         if self.is_done:
             yield self.response
             return
-        self._areading = self._areading or atold(self._abegun, self)
+        self._areading = self._areading or apieces_with_rules(self._abegun, self)
         async with aclosing(self._areading) as pieces:
             async for piece in pieces:
                 self.response += piece
@@ -76,15 +67,15 @@ class ExplainedChatStream(StreamingAgentChatResponse):
         self.is_done = "rag_rules" in (self.metadata or {})
 
 
-def told(begun: Pieces, response: Any) -> Iterator[str]:
-    """Yields the pieces of a response, which has its rules then."""
+def pieces_with_rules(begun: Pieces, response: Any) -> Iterator[str]:
+    """Yields the pieces of a response, and then attaches the rules to the response."""
     yield from begun.pieces()
     attach(response, begun.rest())
 
 
-async def atold(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
-    """Yields the same on the caller's loop."""
-    # Whoever leaves early closes this generator, and with it what it is in the middle of.
+async def apieces_with_rules(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
+    """Yields the pieces of a response on the caller's loop, and then attaches the rules to it."""
+    # If the consumer stops early, this closes the application's stream.
     async with aclosing(begun.pieces()) as pieces:
         async for piece in pieces:
             yield piece

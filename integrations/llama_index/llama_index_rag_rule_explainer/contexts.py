@@ -1,7 +1,7 @@
-"""Contexts of workflows: every run finds what was in one before the first run, and keeps its own.
+"""This module isolates the contexts of workflows: every run finds the state from before the first run.
 
-The context stays the same object wherever the application keeps it; inside a run on copies, its
-attributes are those of a context that was restored for that run.
+The context stays the same object for the application. Inside a replay, its attributes are those of a
+context that was restored for that replay.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from llama_index.core.workflow import Context
 
 from rag_rule_explainer import RagRuleError, StateShared
-from rag_rule_explainer.instrumentation.baseline_retries import at_once
+from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import Same, State
 from rag_rule_explainer.instrumentation.isolation.attributes import ADDED, born
@@ -29,7 +29,7 @@ def _wrapping(name: str, method: Any) -> Any:
 def _getting(method: Any) -> Any:
     @wraps(method)
     def get(context: Any, name: str) -> Any:
-        # What is not in a context itself, such as its methods, all runs have in common.
+        # Methods and class attributes are shared by all runs.
         held = object.__getattribute__(context, "__dict__")
         own = _own(context) if name in held else None
         return method(context, name) if own is None else own[name]
@@ -41,7 +41,7 @@ def _setting(method: Any) -> Any:
     @wraps(method)
     def set_(context: Any, name: str, value: Any) -> None:
         if not object.__getattribute__(context, "__dict__"):
-            # Some are made without an ``__init__``.
+            # Some contexts are made without calling ``__init__``.
             state = current_state()
             if state is not None:
                 state.note_birth(context)
@@ -67,7 +67,7 @@ def _deleting(method: Any) -> Any:
 
 
 def _own(context: Any) -> dict[str, Any] | None:
-    """Returns the attributes that this run has instead, or None where it has the real ones."""
+    """Returns the run's copy of the attributes; None if the run uses the real ones."""
     state = current_state()
     if state is None or state.bore(context):
         return None
@@ -78,7 +78,7 @@ def _own(context: Any) -> dict[str, Any] | None:
         except RagRuleError:
             if not state.live:
                 raise
-            # It is known by now, and told after the user's own run.
+            # The error is noted on the run, and raised after the user's own run.
             state.before[key] = None
     if state.live:
         return None
@@ -88,7 +88,7 @@ def _own(context: Any) -> dict[str, Any] | None:
 
 def _taken(context: Any) -> dict[str, Any]:
     try:
-        # That an agent's memory is left out is known, and made good below.
+        # LlamaIndex warns that an agent's memory is missing; ``_restored`` adds it.
         with reading_real(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return context.to_dict()
@@ -100,13 +100,15 @@ def _restored(state: State, context: Any) -> Any:
     before = state.read(("context", Same(context)), dict)
     try:
         with reading_real():
-            # Asking for what is not there would begin a store.
-            found = at_once(context.store.get("memory", default=None)) if before.get("state") else None
+            # Reading from an empty store would create it.
+            found = (
+                without_loop(context.store.get("memory", default=None)) if before.get("state") else None
+            )
             workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public way
         own: Any = Context.from_dict(workflow, before)
         state.note_birth(own)
         if found is not None:
-            at_once(own.store.set("memory", found))
+            without_loop(own.store.set("memory", found))
     except Exception as error:
         raise _not_copied(error) from error
     return own

@@ -1,4 +1,4 @@
-"""How LlamaIndex applications are run: query engines, chat engines, workflows, functions."""
+"""This module runs LlamaIndex applications: query engines, chat engines, workflows and functions."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -14,52 +14,48 @@ from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
 
 from .kinds import why_none
 from .reading import adrained, drained
 from .workflows import result_of
 
 Engine: TypeAlias = BaseQueryEngine | BaseChatEngine | Workflow | Callable[..., Any]
-"""What can be explained: an engine, an agent or another workflow, a function of one input, or a function
-of none that makes one of these."""
-
-
-class AsyncOnlyError(TypeError):
-    """The application has no sync entry."""
+"""An application that can be explained: an engine, an agent or another workflow, a function of one input,
+or a function without parameters that makes one of these."""
 
 
 class Entry(Protocol):
-    """One way to run an engine."""
+    """An ``Entry`` runs one kind of engine."""
 
     @property
     def async_only(self) -> bool:
-        """Known to have no sync entry."""
+        """Returns True iff the engine is known to have no sync entry."""
         return False
 
     def run(self, given: Any) -> Any:
-        """Returns what comes of an input; the whole of it, where it is streamed.
+        """Returns the output for an input, read to its end if it is streamed.
 
-        Raises AsyncOnlyError, as ``stream`` does, where there is no sync entry.
+        Raises AsyncOnlyError, as ``stream`` does, if there is no sync entry.
         """
         ...
 
     async def arun(self, given: Any) -> Any:
-        """Returns the same through the async entry."""
+        """Returns the same as ``run``, through the async entry."""
         ...
 
     def stream(self, given: Any) -> Iterator[Any]:
-        """Returns the response first, which may still be without its text; then the pieces of that, if
-        any."""
+        """Yields the response first, whose text may be missing yet, then the pieces of its text."""
         ...
 
     def astream(self, given: Any) -> AsyncIterator[Any]:
-        """Returns the same through the async entry."""
+        """Yields the same as ``stream``, through the async entry."""
         ...
 
 
 @dataclass(frozen=True)
 class Querying(Entry):
-    """``query`` and ``aquery``."""
+    """This entry runs a query engine by ``query`` and ``aquery``."""
 
     engine: BaseQueryEngine
 
@@ -92,7 +88,10 @@ class Querying(Entry):
 
 @dataclass(frozen=True)
 class Chatting(Entry):
-    """``chat`` and ``achat``. The input is the message, or a dict with its ``chat_history`` as well."""
+    """This entry runs a chat engine by ``chat`` and ``achat``.
+
+    The input is a message, or a dict with ``message`` and ``chat_history``.
+    """
 
     engine: BaseChatEngine
 
@@ -124,8 +123,10 @@ class Chatting(Entry):
 
 @dataclass(frozen=True)
 class Working(Entry):
-    """``Workflow.run``, which is async alone. The input is a question, a StartEvent, or a dict of
-    arguments."""
+    """This entry runs a workflow by ``run``, which is only async.
+
+    The input is a question, a StartEvent, or a dict of arguments.
+    """
 
     engine: Workflow
 
@@ -153,7 +154,7 @@ class Working(Entry):
 
 @dataclass(frozen=True)
 class Calling(Entry):
-    """This class represents a function of one input, sync or async."""
+    """This entry calls a function of one input, sync or async."""
 
     engine: Callable[..., Any]
 
@@ -183,7 +184,8 @@ class Calling(Entry):
         return await adrained(await output if inspect.isawaitable(output) else output)
 
     async def _in_a_thread(self, given: Any) -> Any:
-        """A sync function is not to hold up the loop, unless it is one that starts something there."""
+        """Returns the output of a sync function, called in a thread so that it does not block the loop,
+        or on the loop if the function needs it."""
         try:
             return await anyio.to_thread.run_sync(self.engine, given)
         except RuntimeError as error:
@@ -206,7 +208,7 @@ def _wants_a_loop(error: RuntimeError) -> bool:
 
 @dataclass(frozen=True)
 class Making(Entry):
-    """This class represents a function of nothing that makes an engine, anew for every run."""
+    """This entry calls a function without parameters that makes an engine anew for every run."""
 
     engine: Callable[[], Any]
 
@@ -229,9 +231,9 @@ class Making(Entry):
 
 
 def entry_of(engine: Any, *, made: bool = False) -> Entry:
-    """Returns how to run it. ``made``: by a function, which is not to make another function.
+    """Returns the entry that runs an engine. Raises InvalidInput for an object that cannot be run.
 
-    Raises InvalidInput for what cannot be run.
+    ``made``: True if a function made the engine; it must not make another such function.
     """
     if isinstance(engine, BaseQueryEngine):
         return Querying(engine)
@@ -259,7 +261,7 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
 def _takes(function: Callable[..., Any], *arguments: object) -> bool:
     try:
         inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # or some built-in one, which does not say
+    except (TypeError, ValueError):  # ValueError: a built-in function without a signature
         return False
     return True
 

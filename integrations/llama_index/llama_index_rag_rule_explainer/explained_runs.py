@@ -1,4 +1,4 @@
-"""Runs of explained workflows, which their users have in hand while they go on."""
+"""This module lets the caller of an explained workflow read and send events while it runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
@@ -14,10 +14,11 @@ _END = object()
 
 @dataclass(slots=True, eq=False)
 class Listener:
-    """Who has the first run of a workflow in hand: it is told the events, and may answer them.
+    """A ``Listener`` passes the events of a workflow's first run to the caller, who may answer them.
 
-    ``handler``: the workflow's own, once it runs. ``is_there``: somebody reads the events, or has the
-    context to send events of their own by. ``is_code``: that is an application that is being explained.
+    ``handler``: the workflow's handler; None before the run. ``is_there``: True if the caller reads the
+    events or has taken the context. ``is_code``: True if the caller is an application that is being
+    explained itself.
     """
 
     is_code: bool
@@ -27,43 +28,43 @@ class Listener:
     _decided: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, handler: Any) -> bool:
-        """Returns True iff this is the run in hand; what runs after the first one is a replay."""
+        """Returns True iff this is the first run; later runs are replays."""
         if self.handler is None:
             self.handler = handler
         return self.handler is handler
 
     def tell(self, event: Event) -> None:
-        """Passes an event on."""
+        """Passes an event on to the caller."""
         self.events.put_nowait(event)
         if isinstance(event, StopEvent):
             self.events.put_nowait(_END)
 
     def come(self) -> None:
-        """Notes that somebody is there."""
+        """Notes that the caller reads the events."""
         self.is_there = True
         self._decided.set()
 
     def wait_for_the_end(self) -> None:
-        """Notes that the result is awaited: who is not there by now does not come."""
+        """Notes that the caller awaits the result; a caller that reads no events by now never will."""
         self._decided.set()
 
     async def is_answered(self) -> bool:
-        """Returns whether somebody is there to answer what the run asks."""
+        """Waits until it is known whether the caller reads the events. Returns True iff it does."""
         await self._decided.wait()
         return self.is_there
 
 
 listening: ContextVar[Listener | None] = ContextVar("rag_rule_listening", default=None)
-"""Who has the run of a workflow in this context in hand."""
+"""The listener of the workflow's run in this context; None if there is none."""
 
 
 @dataclass(slots=True, eq=False)
 class ExplainedRun:
-    """This class represents a run of an explained workflow: awaited, it is the result with its rules; its
-    events come as ever, and ``ctx`` sends it others.
+    """An ``ExplainedRun`` is a run of an explained workflow; awaiting it returns the result with rules.
 
-    A run that asks a human goes on when it is answered, and has its result; its rules say what to do
-    instead, since nobody answers its replays. Where nobody listens, it ends with that error.
+    ``stream_events`` yields its events, and ``ctx`` sends it events. A run that asks a human continues
+    when the caller answers, and has a result; its rules are an error, since a human cannot answer the
+    replays. If the caller does not read the events, the run raises that error.
     """
 
     task: "asyncio.Task[Any]"
@@ -71,21 +72,21 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, run: Callable[[], Awaitable[Any]], *, is_code: bool) -> "ExplainedRun":
-        """Begins a run on the caller's loop. ``is_code``: for an application that is being explained."""
+        """Begins a run on the caller's loop. ``is_code``: see ``Listener``."""
         listener = Listener(is_code)
 
-        async def told() -> Any:
+        async def heard() -> Any:
             listening.set(listener)
             try:
                 return await run()
             finally:
                 listener.events.put_nowait(_END)
 
-        return cls(asyncio.create_task(told()), listener)
+        return cls(asyncio.create_task(heard()), listener)
 
     @property
     def ctx(self) -> Context | None:
-        """Returns the context of the run that is explained; None before it has begun."""
+        """Returns the context of the explained run; None before it has begun."""
         self._listener.come()
         return getattr(self._listener.handler, "ctx", None)
 
@@ -94,7 +95,7 @@ class ExplainedRun:
         return self.task.__await__()
 
     async def stream_events(self) -> AsyncGenerator[Event, None]:
-        """Yields the events of the run that is explained, and none of its replays'."""
+        """Yields the events of the explained run, without those of its replays."""
         self._listener.come()
         while (event := await self._listener.events.get()) is not _END:
             yield event

@@ -17,8 +17,8 @@ from rag_rule_explainer.instrumentation.options import (
     Manner,
     QuestionOf,
 )
+from rag_rule_explainer.instrumentation.recording.captured import OnNewQuery
 from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
-from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.showing import showing_settings

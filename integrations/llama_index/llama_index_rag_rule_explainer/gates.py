@@ -1,4 +1,4 @@
-"""``gate``: for searches that interception cannot see, by hand."""
+"""This module has ``gate``, which makes a search visible that interception cannot see."""
 
 from collections.abc import Callable
 from copy import copy
@@ -13,7 +13,7 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
-from rag_rule_explainer.instrumentation.recording.recorder import going_on
+from rag_rule_explainer.instrumentation.recording.current import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Shape, asked_part
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
@@ -56,22 +56,20 @@ def gate(
 ) -> Any:
     """Returns the same search, visible to explanations: a retriever, a function tool, or a function.
 
-    For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
-    Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
-    run wherever it is then called: ``executor.submit(gate(retriever.retrieve), query)`` is seen although
-    the thread knows nothing of the run.
+    Use it for a search that cannot be intercepted, such as an HTTP search or a search in a thread of your
+    own. Outside of an explanation, the gate only calls the search. A gate that is made inside a run
+    belongs to that run in every thread: ``executor.submit(gate(retriever.retrieve), query)`` is seen.
 
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
-    text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an item of a
-    node (for ``documents=``). A function that returns one string found one source. An item is named by
-    its ``id``, else by what its metadata names it.
+    text. ``text_of`` reads the text of any other item, and ``item_of`` converts a node to such an item
+    (for ``documents=``). A function that returns a single string has found one source. The id of a source
+    is the ``id`` of its item, or a name in the item's metadata.
 
-    It may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
-    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are
-    recognised without it.
+    The search may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits and rebuilds its responses; those
+    of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised without it.
 
-    Raises InvalidInput for what is no search, and for a keyword that is misspelt.
+    Raises InvalidInput for an object that is no search, and for a misspelt keyword.
     """
     check_no_others(others, gate)
     if isinstance(search, GatedRetriever):
@@ -92,7 +90,7 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """This class represents a retriever whose nodes explanations see and may leave out; see ``gate``."""
+    """This class is a retriever whose nodes explanations see and may omit; see ``gate``."""
 
     def __init__(self, search: BaseRetriever) -> None:
         super().__init__(callback_manager=search.callback_manager)
@@ -124,7 +122,7 @@ def _shape_of(search: Any, anything: Anything) -> Shape[Found]:
 
 
 def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:
-    """Returns the tool with gated functions; everything else about it is the same."""
+    """Returns a copy of the tool whose functions are gated."""
     own = copy(tool)
     own._fn = gated_function(tool.fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- no public way
     own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage]

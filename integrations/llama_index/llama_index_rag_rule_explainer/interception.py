@@ -1,4 +1,4 @@
-"""All that is intercepted while somebody explains, from the rooms that know how."""
+"""This module collects the patches that are applied to LlamaIndex during an explanation."""
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
@@ -28,7 +28,7 @@ interception = Patches(
         *contexts.INTERCEPTIONS,
         *key_values.INTERCEPTIONS,
         *outside.INTERCEPTIONS,
-        # After those that say how what is made in a run is known again.
+        # The replacements above note the key of an object before this generic one notes its birth.
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,

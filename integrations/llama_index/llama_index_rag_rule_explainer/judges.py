@@ -1,4 +1,4 @@
-"""A LlamaIndex LLM as a judge of answers."""
+"""This module makes a LlamaIndex LLM a judge of answers."""
 
 from dataclasses import dataclass
 
@@ -10,26 +10,27 @@ from rag_rule_explainer.instrumentation.engine import ANY, fault_of
 from rag_rule_explainer.instrumentation.run_context import no_opinions
 from rag_rule_explainer.predicates.judge import judge_name_of
 
-from .watching import Watch, said_in, spent_on, watched_by
+from .responses import said_in, spent_on
+from .watching import Watch, watched_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LLMJudge:
-    """Asks the LLM for JSON, in the thread it is called in. Equal for the same LLM."""
+    """An ``LLMJudge`` asks an LLM for JSON, in the caller's thread. Judges of the same LLM are equal."""
 
     llm: LLM
     judge_name: str | None
     model_name: str | None
-    """What it is called in a table of prices."""
+    """The name of the model in price tables; None if unknown."""
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns what the LLM said, as it said it. Raises what the LLM raises, and UnusableReply for a
-        reply that is not whole."""
+        """Returns the LLM's reply unchanged. Raises the LLM's errors, and UnusableReply for an incomplete
+        reply."""
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=request.instructions),
             ChatMessage(role=MessageRole.USER, content=request.content),
         ]
-        # Its own watch, so that what the judge spends is counted once, whoever else is watching.
+        # With a watch of its own, the judge's tokens are not counted by the run's watch as well.
         with watched_by(Watch()):
             response = self.llm.chat(messages)
         fault = fault_of(said_in(response), (ANY,))
@@ -51,13 +52,13 @@ class LLMJudge:
 def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
     """Returns the LLM as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
-    ``name``: says which judge it is, and what it says is stored under it: change it with the judge. By
-    default it is made of the model's own name, the host that is asked, the temperature, the seed and
-    what else decides what it says, and never of a key; an LLM without a name has none. It is asked
-    through ``chat`` in worker threads, so any event loop will do. Raises InvalidInput for what is no LLM.
+    ``name``: identifies the judge in the store of verdicts, so change it with the judge. By default it is
+    made of the model's name, its host, the temperature, the seed and all else that its replies depend on,
+    and never of a key; an LLM without a name has none. The LLM is called by ``chat`` in worker threads,
+    so any event loop will do. Raises InvalidInput for an object that is no LLM.
     """
     if not isinstance(llm, LLM):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the judge is {type(llm).__name__}; give a LlamaIndex LLM")
-    told = llm.metadata.model_name
-    known = told if told and told != "unknown" else None
+    model = llm.metadata.model_name
+    known = model if model and model != "unknown" else None
     return LLMJudge(llm, name or judge_name_of(llm, known), known)

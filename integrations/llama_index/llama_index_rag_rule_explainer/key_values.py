@@ -1,7 +1,7 @@
-"""Key-value stores, which document stores, index stores and caches are built on.
+"""This module isolates key-value stores, on which document stores, index stores and caches are built.
 
-A run finds every key as it was when the first run came to it, and keeps what it puts to itself. This
-holds for stores in memory and for any other.
+Every run finds each key as it was before the first run used it, and its own writes reach no other run.
+This holds for stores in memory and for all others.
 """
 
 import re
@@ -14,19 +14,19 @@ from llama_index.core.storage.kvstore.types import MutableMappingKVStore
 from rag_rule_explainer import StateShared
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import State
-from rag_rule_explainer.instrumentation.isolation.attributes import born, data_copy, place_of
+from rag_rule_explainer.instrumentation.isolation.attributes import born, data_copy, shared_key_of
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
 
 from .uses import replacing, with_a
 
 Key: TypeAlias = tuple[str, str]
-"""Collection and key."""
+"""The name of a collection, and a key in it."""
 
 
 @dataclass(slots=True, eq=False)
 class Before:
-    """What was there when the first run came to it: single keys, and whole collections."""
+    """A ``Before`` holds the content of a store before the first run: single keys, and collections."""
 
     values: dict[Key, Any] = field(default_factory=dict[Key, Any])
     collections: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -43,7 +43,7 @@ def _wrapping(name: str, method: Any) -> Any:
 def _using(
     state: State, store: Any, name: str, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Use:
-    key = "key-values", place_of(state, store)
+    key = "key-values", shared_key_of(state, store)
     before: Before = state.kept(key, Before)
     # What this run has put, by collection and key; None for what it has deleted.
     own: dict[Key, Any] = state.own(key, dict)
@@ -72,15 +72,15 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
     if state.live:
         return (yield MADE)
     if name == "persist":
-        return None  # a file would be left behind
+        return None  # a replay must not write a file
     if own:
-        told = f"{type(store).__name__}.to_dict was called after something had been put there"
-        raise refused(StateShared(told))
+        seen = f"{type(store).__name__}.to_dict was called after something had been put there"
+        raise refused(StateShared(seen))
     return (yield MADE)
 
 
 def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
-    """Yields what is there before a run on the real store goes on."""
+    """Notes the values that the user's own run is about to read or overwrite in the real store."""
     collection = given["collection"]
     if name == "get_all":
         yield from _everything(store, before, collection)
@@ -91,7 +91,7 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
 
 
 def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]:
-    """Yields what a key had before."""
+    """Returns the value that a key had before the first run; yields the call that reads it."""
     collection, key = place
     if collection in before.collections:
         return before.collections[collection].get(key)
@@ -102,7 +102,7 @@ def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]
 
 
 def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
-    """Yields what a collection had before."""
+    """Returns the content of a collection before the first run; yields the call that reads it."""
     if collection not in before.collections:
         found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
         every = data_copy(dict(found))
@@ -135,12 +135,12 @@ def _is_inside(store: object) -> bool:
 
 
 def _is_missing(store: object, collection: str) -> bool:
-    """Returns True where reading would begin a collection that is not there."""
+    """Returns True iff a store in memory lacks the collection; reading would create it."""
     if not isinstance(store, MutableMappingKVStore):
         return False
     return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way
 
 
-STORE = ("llama_index.core.storage.kvstore.types", "BaseKVStore")
+KEY_VALUE_STORE = ("llama_index.core.storage.kvstore.types", "BaseKVStore")
 _USES = re.compile("__init__|a?(get|get_all|put|put_all|delete)|persist|to_dict")
-INTERCEPTIONS = (Interception(*STORE, _USES, _wrapping, added=("__init__",)),)
+INTERCEPTIONS = (Interception(*KEY_VALUE_STORE, _USES, _wrapping, added=("__init__",)),)

@@ -1,4 +1,4 @@
-"""Refuses what is no application, such as a retriever or a prompt, and says what to pass instead."""
+"""This module words the errors for objects that are no application, such as a retriever or a prompt."""
 
 import inspect
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -21,20 +21,20 @@ _PARTS: tuple[tuple[type, str], ...] = (
 )
 _ASKED: dict[type, str] = {BaseQueryEngine: "query", BaseChatEngine: "chat", Workflow: "run"}
 _ELSEWHERE = ("langchain", "langgraph")
-"""Applications of packages whose names begin so are for the other integration."""
+"""The prefixes of the packages whose applications the LangChain integration explains."""
 
 
 def why_none(engine: Any) -> str:
-    """Returns why this is no application, and what to pass; empty where nothing is known of its kind."""
+    """Returns why this is no application, and what to pass instead; empty if its class is unknown."""
     name = type(engine).__name__
     if isinstance(engine, type):
         return (
             f"the class {engine.__name__}, not an instance of it; pass {engine.__name__}(...), or a "
             f"function that makes one anew: lambda: {engine.__name__}(...)"
         )
-    for kind, told in _PARTS:
+    for kind, advice in _PARTS:
         if isinstance(engine, kind):
-            return f"a {name}, {told}"
+            return f"a {name}, {advice}"
     if inspect.isroutine(engine):
         return (
             "a function that cannot be called with one question alone; pass a function of one question, "
@@ -46,7 +46,7 @@ def why_none(engine: Any) -> str:
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns what is wrong with an output that is no answer but could give one; empty for any other."""
+    """Returns the message for an output that is no answer but may lead to one; empty for others."""
     name = type(output).__name__
     if isinstance(output, Coroutine):
         output.close()

@@ -1,4 +1,4 @@
-"""A whole RAG application without a key: BM25 retrieval, a synthesizer, the offline reader."""
+"""This module builds a RAG application that needs no API key: BM25 retrieval and the offline reader."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _PROMPT = PromptTemplate(
 
 
 class BM25Retriever(BaseRetriever):
-    """This class represents the ``k`` nodes that match a query best by BM25.
+    """This retriever returns the ``k`` nodes that match a query best by BM25.
 
     Needs the extra ``bm25``. Scores are by rank: 1 for the best, 1/2 for the next, and so on.
     """
@@ -41,7 +41,7 @@ class BM25Retriever(BaseRetriever):
 
 
 def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
-    """Returns a query engine from a question to the offline reader's answer from the ``k`` best nodes."""
+    """Returns a query engine that answers by the offline reader from the ``k`` best nodes."""
     shown = [_as_source(node) for node in nodes]
     return RetrieverQueryEngine.from_args(
         BM25Retriever(shown, k), llm=OfflineLLM(), text_qa_template=_PROMPT
@@ -49,7 +49,7 @@ def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
 
 
 def _as_source(node: BaseNode) -> BaseNode:
-    """Returns the node, which shows itself to models as a delimited source under its title."""
+    """Returns a copy of the node that prompts show as a delimited source under its title."""
     hidden = [key for key in node.metadata if key != "title"]
     template = "<source>\n{metadata_str}\n{content}\n</source>"
     return node.model_copy(

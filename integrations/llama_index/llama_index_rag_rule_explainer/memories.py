@@ -1,8 +1,8 @@
-"""Memories: every run reads what was there before the first one, and keeps to itself what it puts.
+"""This module isolates memories: every run reads the messages from before the first run, and its own.
 
-What the framework's own memories hold is in stores, or in attributes, of which each run has its own. Of
-any other, whose storage may be anywhere, what it gives is read once, and what a run puts is kept beside
-that; so no long-term memory is told of replays either.
+The framework's own memories keep messages in stores or attributes, which are isolated elsewhere. For any
+other memory, its messages are read once, and each run's new messages are kept separately. So a long-term
+memory never receives the messages of replays.
 """
 
 import re
@@ -38,18 +38,21 @@ from rag_rule_explainer.instrumentation.run_context import out_of_sight
 _OWN = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, SimpleComposableMemory, VectorMemory)
 
 _at_work: ContextVar[tuple[Same, ...]] = ContextVar("rag_rule_memories_at_work", default=())
-"""Memories that are carrying out one of their methods; what they call to do so is a part of that."""
+"""The memories that run one of their methods now; nested calls belong to that method."""
 
 
 @dataclass(slots=True, eq=False)
 class Beside:
-    """What one run put into a memory. ``instead``: what it set, in the place of all there was."""
+    """A ``Beside`` holds the messages that one run put into a memory.
+
+    ``instead``: the messages that replace all earlier ones; None if the run replaced none.
+    """
 
     instead: list[ChatMessage] | None = None
     put: list[ChatMessage] = field(default_factory=list[ChatMessage])
 
     def use(self, name: str, given: Any) -> None:
-        """What ``put``, ``put_messages``, ``set`` or ``reset`` does to a memory."""
+        """Applies ``put``, ``put_messages``, ``set`` or ``reset`` to these messages."""
         if name == "put":
             self.put.append(given)
         elif name == "put_messages":
@@ -107,7 +110,7 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
     if isinstance(memory, _OWN):
         return (yield MADE)
     beside: Beside = state.own(_key(memory), Beside)
-    # What a live baseline writes is really there from then on, and is no part of what was there before.
+    # The user's own run writes to the real memory; its messages must be removed from later reads.
     wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)
@@ -128,7 +131,7 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
 
 
 def _without(found: list[ChatMessage], wrote: list[ChatMessage]) -> list[ChatMessage]:
-    """Returns what was found but for what was written, each message once and from the end."""
+    """Returns the found messages without the written ones, each removed once, from the end."""
     left = list(found)
     for message in reversed(wrote):
         alike = (place for place in reversed(range(len(left))) if _same(left[place], message))

@@ -1,4 +1,4 @@
-"""LlamaIndex nodes, and the core's retrieved texts."""
+"""This module converts LlamaIndex nodes to the core's retrieved texts, and back."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sour
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One item: the node it is, and what the search gave for it, where that was anything else."""
+    """A ``Found`` holds a retrieved node. ``given``: the search's own item, if that was no node."""
 
     node: NodeWithScore
     given: Any = None
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns the source of each item of each retrieval."""
+    """Returns the source of each item, for each retrieval."""
     return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
 
 
 def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
-    """Nodes in their present state, as items."""
+    """Returns copies of the nodes, as items."""
     return [Found(copy_of(node)) for node in nodes]
 
 
 def retrieved_of(node: BaseNode) -> Retrieved:
-    """Returns what the core is to know of a node: its text without what prompts add to it."""
+    """Returns a node's text, without additions for prompts, its id and its metadata."""
     whole = node.source_node
     return Retrieved(
         node.get_content(MetadataMode.NONE),
@@ -41,15 +41,15 @@ def retrieved_of(node: BaseNode) -> Retrieved:
 
 
 def node_of(text: Retrieved) -> TextNode:
-    """Returns a node of its own for a text."""
+    """Returns a new node with the text."""
     named = {} if text.id is None else {"id_": text.id}
     return TextNode(text=text.text, metadata=dict(text.metadata), **named)
 
 
 def copy_of(scored: NodeWithScore) -> NodeWithScore:
-    """Returns the node in its present state: what postprocessors do to theirs does not reach it.
+    """Returns a copy of the node, which postprocessors that change the original cannot reach.
 
-    Embeddings and relationships are shared, as nobody changes those in place.
+    Embeddings and relationships are shared, because they are not changed in place.
     """
     node = scored.node
     changing = {

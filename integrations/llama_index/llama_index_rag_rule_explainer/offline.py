@@ -1,4 +1,4 @@
-"""The offline reader as a LlamaIndex LLM, for demos and tests without a key."""
+"""This module makes the offline reader a LlamaIndex LLM, for demos and tests without an API key."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from rag_rule_explainer.testing.reader import read_answer as read
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}
 
-# LlamaIndex's own prompts that are no questions to a reader, or more than one.
+# These prompts of LlamaIndex hold no question for a reader, or several.
 _FOLLOW_UP = re.compile(
     r"follow up (?:input:|message>)\s*(.*?)\s*<?standalone question[:>]", re.IGNORECASE | re.DOTALL
 )
@@ -43,12 +43,12 @@ _REFINING = (
 
 
 class OfflineLLM(CustomLLM):
-    """Answers a question-answering prompt with a stretch of the passages in it, or "N/A".
+    """This LLM answers a question with a part of the passages in its prompt, or "N/A".
 
-    It looks for a question and for delimited passages in the prompt, as ``parse_prompt`` of
-    ``rag_rule_explainer.testing.prompts`` describes. Asked to refine an answer from more context, it
-    keeps that answer where the context has none; asked to rephrase a follow-up question, it repeats it.
-    The same prompt always gets the same answer. Raises ValueError for a prompt without a question.
+    It finds the question and the delimited passages in the prompt, as ``parse_prompt`` of
+    ``rag_rule_explainer.testing.prompts`` describes. To refine an answer from more context, it keeps that
+    answer if the context has none. To rephrase a follow-up question, it repeats the question. The same
+    prompt always gets the same answer. Raises ValueError for a prompt without a question.
     """
 
     @property

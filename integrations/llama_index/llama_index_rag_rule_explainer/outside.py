@@ -1,7 +1,7 @@
-"""Writes to what lies outside of the process, or may: a run on copies does not make them.
+"""This module holds back a replay's writes to stores outside of the process.
 
-Which of its later reads such a write would have changed, nobody knows; so a run that reads there after a
-write raises StateShared. What was read before the first write is given again.
+The effect of such a write on later reads is unknown. So a run that reads from a store after a write
+raises StateShared. Results that were read before the first write are repeated.
 """
 
 import re
@@ -30,12 +30,14 @@ from .uses import replacing, with_a
 InProcess: TypeAlias = tuple[type, ...]
 
 
-class Outside(NamedTuple):
-    """This class describes a base class for access to external stores, and which of its methods are
-    replaced. ``inside``: subclasses that keep their data in process and are isolated through their
-    parts. ``writes``, ``reads``: regular expressions for names of sync methods; async ones are the same
-    with an "a" in front, and ``others`` matches async names that are not formed so. ``is_protocol``: a
-    Protocol, whose ``__init__`` must not be replaced."""
+class ExternalStore(NamedTuple):
+    """An ``ExternalStore`` names a base class of external stores and the methods to replace.
+
+    ``inside``: subclasses that keep their data in process; their parts are isolated instead. ``writes``,
+    ``reads``: regular expressions for names of sync methods; the names of async methods have an "a" in
+    front. ``others``: matches irregular async names. ``is_protocol``: True for a Protocol, whose
+    ``__init__`` must not be replaced.
+    """
 
     module: str
     owner: str
@@ -47,13 +49,13 @@ class Outside(NamedTuple):
     is_protocol: bool = False
 
     def interception(self) -> Interception:
-        """Returns what is replaced."""
+        """Returns the replacement of these methods."""
         sync = f"{self.writes}|{self.reads}|persist"
         asynchronous = f"a({self.writes}|{self.reads})|{self.others}"
         added = () if self.is_protocol else ("__init__",)
-        told = [*added, *([] if self.only_async else [sync]), asynchronous]
+        names = [*added, *([] if self.only_async else [sync]), asynchronous]
         return Interception(
-            self.module, self.owner, re.compile("|".join(told)), self._wrapping, added=added
+            self.module, self.owner, re.compile("|".join(names)), self._wrapping, added=added
         )
 
     def _wrapping(self, name: str, method: Any) -> Any:
@@ -86,7 +88,7 @@ class Outside(NamedTuple):
         return _as_if(name, arguments(method, thing, *args, **kwargs))
 
     def _read(self, state: State, thing: Any, name: str, given: object) -> Use:
-        # What the first run read before it wrote, others may read again.
+        # Replays may repeat the reads that the first run made before its first write.
         key, written = ("outside", Same(thing), name, described(given)), _written(thing)
         if not state.live and not state.has(written) and key in state.aside:
             return copied(state.aside[key])
@@ -98,7 +100,7 @@ class Outside(NamedTuple):
 
 
 def refuse_after_writing(state: State, thing: object) -> None:
-    """Raises StateShared where this run, or the live one before it, has written to a thing outside."""
+    """Raises StateShared if this run, or the user's own run, has written to an external store."""
     if state.has(_written(thing)) or (not state.live and _written(thing) in state.aside):
         raise refused(
             StateShared(
@@ -111,8 +113,7 @@ def refuse_after_writing(state: State, thing: object) -> None:
 
 
 def searching(name: str, method: Any) -> Any:
-    """Returns the ``query`` of a vector store, which is not to be made after a write that was held
-    back."""
+    """Returns a ``query`` of a vector store that raises StateShared after a held-back write."""
 
     def using(state: State, store: Any, *_: Any) -> Use:
         if not isinstance(store, SimpleVectorStore):
@@ -127,7 +128,7 @@ def _written(thing: object) -> tuple[str, Same]:
 
 
 def _as_if(name: str, given: dict[str, Any]) -> Any:
-    """Returns what a write returns that is not made."""
+    """Returns the result that a held-back write would have returned."""
     nodes = given.get("nodes")
     return [node.node_id for node in nodes] if name in ("add", "async_add") and nodes else None
 
@@ -137,7 +138,7 @@ _OF_DOCUMENTS = (
     "|get_nodes?|get_node_dict"
 )
 OUTSIDE = (
-    Outside(
+    ExternalStore(
         "llama_index.core.vector_stores.types",
         "BasePydanticVectorStore",
         (SimpleVectorStore,),
@@ -145,7 +146,7 @@ OUTSIDE = (
         "get_nodes",
         "async_add",
     ),
-    Outside(
+    ExternalStore(
         "llama_index.core.storage.docstore.types",
         "BaseDocumentStore",
         (KVDocumentStore,),
@@ -153,7 +154,7 @@ OUTSIDE = (
         _OF_DOCUMENTS,
         "async_add_documents",
     ),
-    Outside(
+    ExternalStore(
         "llama_index.core.storage.index_store.types",
         "BaseIndexStore",
         (KVIndexStore,),
@@ -161,14 +162,14 @@ OUTSIDE = (
         "index_structs|get_index_struct",
         "async_add_index_struct|async_index_structs",
     ),
-    Outside(
+    ExternalStore(
         "llama_index.core.graph_stores.types",
         "PropertyGraphStore",
         (SimplePropertyGraphStore,),
         "upsert_nodes|upsert_relations|upsert_llama_nodes|delete|delete_llama_nodes",
         "get|get_triplets|get_rel_map|get_llama_nodes|structured_query|vector_query|get_schema(_str)?",
     ),
-    Outside(
+    ExternalStore(
         "llama_index.core.graph_stores.types",
         "GraphStore",
         (SimpleGraphStore,),
@@ -176,7 +177,7 @@ OUTSIDE = (
         "get|get_rel_map|query",
         is_protocol=True,
     ),
-    Outside(
+    ExternalStore(
         "llama_index.core.memory.memory",
         "BaseMemoryBlock",
         (FactExtractionMemoryBlock, StaticMemoryBlock, VectorMemoryBlock),

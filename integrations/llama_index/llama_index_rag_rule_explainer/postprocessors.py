@@ -1,4 +1,4 @@
-"""What postprocessors ask models is not what the answering model is shown."""
+"""This module hides the model requests of postprocessors, which are not what the answering model sees."""
 
 import re
 from functools import wraps
@@ -9,7 +9,7 @@ from rag_rule_explainer.instrumentation.run_context import inside_retrieval, par
 
 
 def _hiding(name: str, method: Any) -> Any:
-    """``postprocess_nodes`` and its twin: a reranking model is shown everything, as in a retrieval."""
+    """Wraps ``postprocess_nodes`` and ``apostprocess_nodes``, which may show all nodes to a reranker."""
 
     @wraps(method)
     def postprocess(self: object, *args: Any, **kwargs: Any) -> Any:

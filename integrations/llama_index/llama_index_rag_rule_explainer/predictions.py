@@ -1,7 +1,7 @@
-"""Predictions that are streamed: the framework tells of their beginning, and of no end.
+"""This module notes the replies of streamed predictions, for which LlamaIndex has no end event.
 
-A model that tells nothing of itself, such as a ``CustomLLM`` whose methods are not decorated, is known by
-the predictions that are asked of it; without its end, a streamed one would be a request without a reply.
+A model without events of its own, such as a ``CustomLLM`` whose methods are not decorated, is seen only
+by the events of its predictions.
 """
 
 import re
@@ -15,7 +15,7 @@ from .watching import prediction_begun
 
 
 def _ending(name: str, method: Any) -> Any:
-    """``LLM.stream`` and its twin: all tokens of a prediction, once they were read, are its reply."""
+    """Wraps ``LLM.stream`` and ``LLM.astream``: the reply is noted once all its tokens were read."""
 
     @wraps(method)
     def stream(self: object, *args: Any, **kwargs: Any) -> Any:

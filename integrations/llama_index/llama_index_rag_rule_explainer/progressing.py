@@ -1,4 +1,4 @@
-"""Progress as an instrumentation event."""
+"""This module reports progress as events of LlamaIndex's dispatcher."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ dispatcher = get_dispatcher("llama_index_rag_rule_explainer")
 
 
 class RuleProgressEvent(BaseEvent):
-    """How far an explanation is: see ``rag_rule_explainer.ProgressReport``."""
+    """This event reports the progress of an explanation; see ``rag_rule_explainer.ProgressReport``."""
 
     probes: int
     upper_bound: int
@@ -30,18 +30,18 @@ class RuleProgressEvent(BaseEvent):
 
 @dataclass(frozen=True, slots=True)
 class ProgressEvents:
-    """Tells the dispatcher's event handlers, if ``telling``."""
+    """This class reports progress to the dispatcher's event handlers, if ``telling``."""
 
     telling: bool = True
 
     @property
     def sync(self) -> Progress | None:
-        """For an explanation that blocks."""
+        """Returns the receiver of progress; None if not ``telling``."""
         return _tell if self.telling else None
 
     @asynccontextmanager
     async def told(self) -> AsyncGenerator[Progress | None, None]:
-        """For an explanation on the running loop."""
+        """Yields the same receiver, for an explanation on the running loop."""
         yield self.sync
 
 

@@ -1,4 +1,4 @@
-"""How to read the question out of an application's input, and the answer out of its output."""
+"""This module reads the question out of an application's input, and the answer out of its output."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, cast
@@ -26,13 +26,14 @@ _ANSWER_KEYS = ("answer", "response", "output", "result")
 
 
 def question_in(given: Any) -> str:
-    """Returns a str, a query bundle, a message, the last of several, or the entry of a dict or a
-    StartEvent that is one of these: under one of the usual keys, else its only text.
+    """Returns the question in an input.
 
-    Raises InvalidInput, naming ``question_of``, for anything else.
+    The input is a str, a query bundle, a message or a list of these (the last counts), or a dict or a
+    StartEvent with one of these under a usual key, or with a single text. Raises InvalidInput, naming
+    ``question_of``, for anything else.
     """
     entries = _fields(given)
-    found = reading.told(entries, QUESTION_KEYS, _text)
+    found = reading.look_up(entries, QUESTION_KEYS, _text)
     if found is None and isinstance(entries, Mapping):
         texts = [each for each in cast("Mapping[str, Any]", entries).values() if isinstance(each, str)]
         found = texts[0] if len(texts) == 1 else None
@@ -45,11 +46,10 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the text of a response, of an agent's output, a str, or the entry of a dict that is one of
-    these.
+    """Returns the answer in an output: a response, an agent's output, a str, or a dict with one of these.
 
-    A structured response is the answer's ``value`` as well. Raises InvalidInput, naming ``answer_of``,
-    for anything else.
+    A structured response is also the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
+    anything else.
     """
     if isinstance(output, StopEvent):
         return _answer_in(_stopped_with(output), type(output).__name__)
@@ -65,7 +65,7 @@ def _answer_in(output: Any, kind: str) -> Answer:
         return Answer(output.response.content or "", value=structured)
     if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    found = reading.told(output, _ANSWER_KEYS, _text)
+    found = reading.look_up(output, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {kind}; "
@@ -75,8 +75,8 @@ def _answer_in(output: Any, kind: str) -> Answer:
 
 
 def _fields(given: Any) -> Any:
-    """Returns a StartEvent as a dict of all that it was made with, also where it is one of the arguments
-    of a run; anything else as it is."""
+    """Returns the fields of a StartEvent as a dict, also if it is an argument of a run; any other input
+    unchanged."""
     if isinstance(given, Mapping):
         entries = cast("Mapping[str, Any]", given)
         start = entries.get("start_event")
@@ -89,16 +89,16 @@ def _fields(given: Any) -> Any:
 
 
 def _stopped_with(event: StopEvent) -> Any:
-    """Returns what the last event of a workflow brings: its result, or the fields a subclass adds."""
+    """Returns the result in a workflow's last event, or the fields that a subclass of it adds."""
     fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
     texts = [each for each in fields.values() if isinstance(each, str)]
-    if reading.told(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
+    if reading.look_up(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
         return texts[0]
     return fields or event.result
 
 
 def drained(output: Any) -> Any:
-    """Returns a response that is streamed as the whole it comes to; anything else as it is."""
+    """Returns a streamed response read to its end; any other output unchanged."""
     if isinstance(output, StreamingResponse):
         return output.get_response()
     if isinstance(output, AsyncStreamingResponse):
@@ -110,7 +110,7 @@ def drained(output: Any) -> Any:
 
 
 async def adrained(output: Any) -> Any:
-    """Returns the same where streams are async, and what a model streams as the last that it comes to."""
+    """Returns the same as ``drained`` for async streams, also for those of a model."""
     if isinstance(output, AsyncGenerator):
         return _last_of([each async for each in cast("AsyncGenerator[Any, None]", output)])
     if isinstance(output, AsyncStreamingResponse):
@@ -122,19 +122,19 @@ async def adrained(output: Any) -> Any:
 
 
 def _last_of(pieces: list[Any]) -> Any:
-    """Returns all that was streamed: each response of a model has what came before it as well."""
+    """Returns the whole of a stream: joined texts, or the last response, which includes the others."""
     is_text = all(isinstance(each, str) for each in pieces)
     return "".join(pieces) if is_text else pieces[-1]
 
 
 def texts_in(given: Any) -> Iterator[str]:
-    """Returns every string in an input, however deep, and the text of every message."""
-    return reading.texts_in(_fields(given), _text)
+    """Yields every string in an input, also nested ones, and the text of every message."""
+    return reading.nested_texts(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
-    """Returns the input as JSON-like data, for the record; None for what is a live object."""
-    return reading.plain(_fields(given), _plain)
+    """Returns the input as JSON-like data, for the explanation; live objects become None."""
+    return reading.plain_data(_fields(given), _plain)
 
 
 _MODELS = (ChatMessage, ChatResponse, CompletionResponse)
@@ -145,7 +145,7 @@ def _chat_response(output: StreamingAgentChatResponse, text: str) -> AgentChatRe
 
 
 def _text(given: Any) -> str | None:
-    """Returns what is said by one of the framework's objects that say one thing; None for others."""
+    """Returns the text of a str or of a framework's object with a single text; None for others."""
     if isinstance(given, ChatResponse):
         given = given.message
     for kind, name in _SAYING.items():

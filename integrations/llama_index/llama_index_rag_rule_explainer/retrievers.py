@@ -1,9 +1,8 @@
-"""Lets recordings and replays into retrieval: that of query engines, retrievers and vector stores.
+"""This module intercepts the retrieval of query engines, retrievers and vector stores.
 
-A query engine's own ``retrieve`` comes first, where it has one: what it returns has been through the
-postprocessors, and goes to the synthesizer as it is. Below that, the entries of a ``BaseRetriever`` are
-replaced, and as a second line its implementations, for a bound ``retriever.retrieve`` that somebody took
-off before; then the queries of vector stores.
+The outermost of these calls is recorded and served. The nodes of a query engine's ``retrieve`` have been
+through its postprocessors, and go to the synthesizer unchanged. The implementations of ``BaseRetriever``
+are replaced beside its entries, for applications that hold a bound ``retriever.retrieve`` from before.
 """
 
 import re
@@ -18,7 +17,9 @@ from typing_extensions import override
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.isolation.attributes import born
-from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
+from rag_rule_explainer.instrumentation.recording.current import GoingOn
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.recording.retrievals import Keys
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, Shape, asked_part
 
@@ -30,7 +31,7 @@ _SETTINGS = ("similarity_top_k", "_similarity_top_k", "_node_ids", "_filters", "
 
 
 class ServedRetriever(BaseRetriever):
-    """Returns the nodes it was made with, with the span and the events of an ordinary retriever."""
+    """This retriever returns given nodes, with the span and the events of an ordinary retriever."""
 
     def __init__(self, nodes: list[NodeWithScore]) -> None:
         super().__init__()
@@ -48,7 +49,7 @@ class ServedRetriever(BaseRetriever):
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        return nodes  # as they were recorded, that has been done
+        return nodes  # the recorded nodes are the result of the recursion already
 
     @override
     async def _ahandle_recursive_retrieval(
@@ -58,7 +59,7 @@ class ServedRetriever(BaseRetriever):
 
 
 def _entry(name: str, method: Any) -> Any:
-    """``retrieve`` and ``aretrieve``, of query engines as well: served with a retriever's events."""
+    """Wraps ``retrieve`` and ``aretrieve``; served nodes come with the events of a retriever."""
 
     @wraps(method)
     def retrieve(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -86,7 +87,7 @@ def _entry(name: str, method: Any) -> Any:
 
 
 def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
-    """Returns a search that has no events of its own."""
+    """Wraps a search that has no events."""
 
     @wraps(method)
     def search(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -107,14 +108,14 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
 
 def _bound(method: Any, instance: object) -> Any:
-    # A plain call of the framework's decorated methods would lose the instance in their spans.
+    # The framework's decorators find the instance for their spans only on a bound method.
     return method.__get__(instance, type(instance))
 
 
 def _call(
     retriever: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shape: Shape[Found] | None = None
 ) -> tuple[GoingOn, Asked[Found]] | None:
-    """Returns a call that takes part in something, and in what."""
+    """Returns the recording or serving of the current run, and the call; None outside of runs."""
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
         return None
@@ -126,8 +127,7 @@ def _call(
 
 
 def _searched(retriever: Any) -> tuple[object, ...]:
-    """Returns the index or the store that a retriever, or the one of a query engine, searches; else
-    itself."""
+    """Returns the index or the stores that a retriever or a query engine searches; else the retriever."""
     inner = getattr(retriever, "_retriever", None) if is_engine(retriever) else None
     asked = retriever if inner is None else inner
     names = ("_index", "_vector_store", "_docstore")
@@ -141,7 +141,7 @@ def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _said(query: Any) -> str:
-    """Returns what is asked, without embeddings: a hypothetical answer differs from run to run."""
+    """Returns the query as text, without embeddings: that of a hypothetical answer varies by run."""
     if isinstance(query, str):
         return query
     if isinstance(query, QueryBundle):
@@ -152,7 +152,8 @@ def _said(query: Any) -> str:
 
 
 def _keys(retriever: Any, said: str) -> Keys:
-    """By instance; one made anew for every run is known by its class, its index and its settings."""
+    """Returns the keys of a retrieval: by instance, and for a retriever that is made anew for every run,
+    by class, index and settings."""
     store = getattr(retriever, "_vector_store", None) or getattr(retriever, "_index", None)
     settings = described([_setting(retriever, name) for name in _SETTINGS])
     kind = type(retriever).__qualname__
@@ -167,7 +168,7 @@ def _setting(retriever: Any, name: str) -> Any:
     value: Any = getattr(retriever, name, None)
     if name != "_node_ids" or not value:
         return value
-    # All that an index holds are no choice; how many there are may differ from run to run.
+    # If the ids are all of the index, they are no setting; their number may differ from run to run.
     struct = getattr(getattr(retriever, "_index", None), "index_struct", None)
     held: Any = getattr(struct, "nodes_dict", {})
     return None if set(value) == set(held.values()) else value
@@ -183,16 +184,16 @@ def _implementation(name: str, method: Any) -> Any:
 
 RETRIEVER = ("llama_index.core.base.base_retriever", "BaseRetriever")
 ENGINE = ("llama_index.core.base.base_query_engine", "BaseQueryEngine")
-STORE = ("llama_index.core.vector_stores.types", "BasePydanticVectorStore")
+VECTOR_STORE = ("llama_index.core.vector_stores.types", "BasePydanticVectorStore")
 INTERCEPTIONS = (
     Interception(*RETRIEVER, re.compile("__init__"), lambda _name, made: born(made)),
     Interception(*ENGINE, re.compile("a?retrieve"), _entry),
     Interception(*RETRIEVER, re.compile("a?retrieve"), _entry),
     Interception(*RETRIEVER, re.compile("_a?retrieve"), _implementation),
-    Interception(*STORE, re.compile("a?query"), _of_store),
+    Interception(*VECTOR_STORE, re.compile("a?query"), _of_store),
 )
 
 
 def is_engine(retriever: object) -> bool:
-    """Returns True where what it retrieved had been through its postprocessors."""
+    """Returns True iff this is a query engine, whose nodes have been through its postprocessors."""
     return isinstance(retriever, BaseQueryEngine)

@@ -1,4 +1,4 @@
-"""How a search returns what it found."""
+"""This module converts the results of searches to items, and items back to results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,15 +18,15 @@ from rag_rule_explainer.instrumentation.searches.items import (
 from .nodes import Found, copy_of, node_of
 
 ItemOf = Callable[[BaseNode], Any]
-"""Makes an item of the user's own kind of a node."""
+"""A function from a node to an item of the user's own type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """This class represents a list of nodes with scores, as retrievers and query engines return it."""
+    """This shape is a list of nodes with scores, as retrievers and query engines return it."""
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the nodes, in their present state."""
+        """Returns copies of the nodes."""
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
@@ -38,20 +38,20 @@ class Nodes:
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
-        """Copies of the nodes."""
+        """Returns copies of the nodes, in a list."""
         return [copy_of(each.node) for each in found]
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Never: a node may be without."""
+        """Returns False: nodes need no scores."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What vector stores return: nodes, similarities and ids side by side."""
+    """This shape is the result of a vector store: parallel lists of nodes, similarities and ids."""
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the nodes with their similarities. A store that keeps no texts has none."""
+        """Returns the nodes with their similarities; none if the store keeps no texts."""
         nodes: Sequence[BaseNode] = result.nodes or ()
         scores: list[float | None] = [*(result.similarities or ())]
         scores += [None] * (len(nodes) - len(scores))
@@ -69,7 +69,7 @@ class StoreResult:
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
-        """Side by side again."""
+        """Returns the parallel lists of these nodes."""
         nodes = [copy_of(each.node) for each in found]
         return VectorStoreQueryResult(
             nodes=[each.node for each in nodes],
@@ -78,23 +78,22 @@ class StoreResult:
         )
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff a similarity would have to be made up."""
+        """Returns True iff a node has no similarity, which a result must have."""
         return any(each.node.score is None for each in found)
 
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """What a function of the user's returns: nodes with or without scores, texts, dicts, objects.
+    """This shape is the result of a user's function: nodes with or without scores, texts, dicts, objects.
 
-    ``reading``: how what holds no nodes is read; ``item_of``: from a node to an item of it.
+    ``reading``: reads items that are no nodes; ``item_of``: converts a node to an item.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput, naming what to pass, where they cannot be
-        read."""
+        """Returns the items of a result. Raises InvalidInput if they cannot be read."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(NodeWithScore(node=node_of(text)), given=part) for text, part in parts]
@@ -102,19 +101,19 @@ class Anything:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns how a result came (its form), whatever was in it."""
+        """Returns the form of a result, without its items."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given that of another one."""
+        """Returns the form for a new request, given the form of an earlier one."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns the items as they came: a client's response, a list, or one string for all."""
+        """Returns the items in the original form: a client's response, a list, or a single string."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Never: what came with a score has it still."""
+        """Returns False: items keep the scores that they came with."""
         return False
 
     def _item(self, item: Any, *, whole: bool) -> Found:

@@ -1,4 +1,4 @@
-"""Runs of workflows that wait for what nobody sends: a human's answer, or events that never come."""
+"""This module detects workflows that wait for ever: for a human's answer, or for an event."""
 
 import re
 from collections.abc import Generator, Iterator, Mapping
@@ -32,14 +32,17 @@ _STANDS_STILL = (
     "the case without any nodes, answer_without_sources='N/A' answers that"
 )
 _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
-"""What newer releases tell of a run in which nothing goes on."""
+"""The event by which newer releases of LlamaIndex report that no step runs; None in older releases."""
 
 
 @dataclass(slots=True, eq=False)
 class Standstills:
-    """Whether the first run of an application went on after it had stood still, as where something
-    outside of its steps sends it events: then its replays may as well. ``asking``: the ids of runs that
-    have asked a human; ``answered``: why a first run that a human has answered cannot be replayed."""
+    """This class holds what was seen of waiting workflows during the first run of an application.
+
+    ``seen``: True if no step ran at some moment; an event from outside then continued the run, so replays
+    may wait as well. ``asking``: the ids of runs that have asked a human; ``answered``: why a first run
+    that a human answered cannot be replayed, empty if none was.
+    """
 
     seen: bool = False
     asking: set[str] = field(default_factory=set[str])
@@ -47,7 +50,7 @@ class Standstills:
 
 
 class _Blind(BaseSerializer):
-    """Leaves out what an application keeps in a context, which need not be serializable."""
+    """This serializer drops the application's values in a context, which may not be serializable."""
 
     @override
     def serialize(self, value: Any) -> str:
@@ -63,7 +66,7 @@ _run: ContextVar[tuple[Standstills, bool] | None] = ContextVar("_run", default=N
 
 @contextmanager
 def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, None, None]:
-    """Inside, workflows that run belong to a replay, or to the run that it is compared with."""
+    """Marks the workflows inside the block as those of a replay, or of the first run."""
     token = _run.set((standstills, is_replay))
     try:
         yield
@@ -72,14 +75,14 @@ def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, Non
 
 
 def note_answered(reason: Exception) -> None:
-    """Notes that a human answers the first run of an application, and so none of its replays."""
+    """Notes that a human answers the first run, so that it cannot be replayed; ``reason``: the error."""
     now = _run.get()
     if now is not None:
         now[0].answered = str(reason)
 
 
 def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
-    """Returns that a run which tells this event asks a human; None where it does not."""
+    """Returns an error if this event says that the run waits for a human; else None."""
     if isinstance(event, InputRequiredEvent):
         return _asking(workflow, type(event).__name__)
     if _IDLE is None or not isinstance(event, _IDLE):
@@ -89,14 +92,14 @@ def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
 
 
 def _asking(workflow: str, asked: str) -> Exception:
-    told = _ASKS_A_HUMAN.format(workflow=workflow, asked=asked, way_out=_WAY_OUT)
+    reason = _ASKS_A_HUMAN.format(workflow=workflow, asked=asked, way_out=_WAY_OUT)
     run, now = participation(), _run.get()
     is_replay = run is not None and now is not None and now[1]
-    return unusable(told, run.watch, passing=False) if run and is_replay else BaselineFailed(told)
+    return unusable(reason, run.watch, passing=False) if run and is_replay else BaselineFailed(reason)
 
 
 def _telling(_name: str, method: Any) -> Any:
-    """Of whatever runs workflows, also where a function or a step of another one calls them."""
+    """Wraps the writing of events of all workflows, also of those that functions or steps run."""
 
     @wraps(method)
     async def tell(adapter: Any, event: Event) -> None:
@@ -121,7 +124,7 @@ def _stand_still(standstills: Standstills, is_replay: bool) -> None:
 
 
 def _awaited_in(state: object) -> Iterator[str]:
-    """Yields the names of the events that steps wait for in the middle."""
+    """Yields the names of the events that running steps wait for."""
     if isinstance(state, Mapping):
         for key, value in cast("Mapping[str, Any]", state).items():
             if key == "waiting_for_event":

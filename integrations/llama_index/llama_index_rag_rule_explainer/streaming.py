@@ -1,4 +1,4 @@
-"""A response and its pieces as they come, and then its explanation."""
+"""This module streams the pieces of a response, and explains it at the end."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack, suppress
@@ -14,10 +14,10 @@ from .nodes import Found
 
 
 class Begun:
-    """This class represents an answer of which the response is there, if perhaps without its text.
+    """A ``Begun`` holds a response whose text may still be streamed.
 
-    ``response``: what the application returned, not to be read itself where it is streamed. A slot of the
-    explainer is held, and the framework intercepted, until ``close`` or the end of the stream.
+    ``response``: the application's response; its stream must be read through this object. A slot of the
+    limiter is held, and the framework intercepted, until ``close`` or the end of the stream.
     """
 
     def __init__(self, call: Call[Found]) -> None:
@@ -29,18 +29,18 @@ class Begun:
         self.response: Any = None
 
     def close(self) -> None:
-        """Lets go of everything; what was not read will not be."""
+        """Releases the slot and the interception. The rest of the stream is not read."""
         self._slot.close()
         self._open.close()
 
     def _output(self) -> Any:
-        # Judging may have to wait for slots, of which this was one.
+        # Replays need slots, so this one is released before the explanation.
         self._slot.close()
         return whole(self.response, "".join(self._text))
 
 
 class Pieces(Begun):
-    """This class represents the pieces of an answer, once, and what is known at their end."""
+    """This class yields the pieces of an answer once, and then its explanation."""
 
     @classmethod
     def of(cls, call: Call[Found]) -> "Pieces":
@@ -57,7 +57,7 @@ class Pieces(Begun):
         return begun
 
     def pieces(self) -> Iterator[str]:
-        """Yields the pieces as they come; whoever leaves early lets go of everything."""
+        """Yields the pieces as they come. Releases everything if the consumer stops early."""
         try:
             for piece in self._stream:
                 self._text.append(str(piece))
@@ -68,7 +68,7 @@ class Pieces(Begun):
             raise
 
     def rest(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns all of it, explained; what was not asked for of the stream is read now."""
+        """Reads the rest of the stream. Returns the whole response, explained."""
         try:
             self._text.extend(map(str, self._stream))
             return self._call.answer_streamed(self._output())
@@ -77,7 +77,7 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """This class represents the same on the caller's loop."""
+    """This class yields the pieces of an answer on the caller's loop, and then its explanation."""
 
     @classmethod
     async def of(cls, call: Call[Found]) -> "AsyncPieces":
@@ -96,21 +96,21 @@ class AsyncPieces(Begun):
         return begun
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """Yields the pieces as they come; whoever leaves early lets go of everything."""
+        """Yields the pieces as they come. Releases everything if the consumer stops early."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
                 yield str(piece)
         except BaseException:
             try:
-                with suppress(RuntimeError):  # the garbage collector closes it already
+                with suppress(RuntimeError):  # raised if the garbage collector is closing it already
                     await self._stream.aclose()
             finally:
                 self.close()
             raise
 
     async def rest(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns all of it, explained; what was not asked for of the stream is read now."""
+        """Reads the rest of the stream. Returns the whole response, explained."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
@@ -120,7 +120,7 @@ class AsyncPieces(Begun):
 
 
 def whole(response: Any, text: str) -> Any:
-    """Returns the response as it would be had it not been streamed."""
+    """Returns the response as a response that was not streamed; ``text``: the text of its stream."""
     if isinstance(response, (StreamingResponse, AsyncStreamingResponse)):
         return Response(text, response.source_nodes, response.metadata)
     if isinstance(response, StreamingAgentChatResponse):

@@ -1,4 +1,4 @@
-"""Notes which tools run, and lets stubs stand in for them."""
+"""This module notes which tools run, and replaces tools by stubs."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 
 _HANDOFF = "handoff"
-"""How agents of an ``AgentWorkflow`` hand over; reserved by LlamaIndex, and it changes nothing else."""
+"""The tool by which agents of an ``AgentWorkflow`` hand over; LlamaIndex reserves its name."""
 
 
 def _calling(name: str, method: Any) -> Any:
@@ -51,7 +51,7 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _made(result: Any) -> Any:
-    """Returns the result, once it is noted as made by the run."""
+    """Notes a tool's result as made by the run. Returns the result."""
     run = participation()
     if run is not None:
         run.made.append(str(result))
@@ -59,9 +59,9 @@ def _made(result: Any) -> Any:
 
 
 def _in_context(tool: Any) -> Any:
-    """Returns the same tool; a sync function of it runs in a thread that knows of the run.
+    """Returns the tool; its sync function runs in a thread with the context of the run.
 
-    Releases of llama-index-core before 0.14.21 leave the context behind.
+    Releases of llama-index-core before 0.14.21 do not pass the context on to the thread.
     """
     if not isinstance(tool, FunctionTool) or not _was_made_async(tool.async_fn):
         return tool

@@ -1,4 +1,4 @@
-"""Spans of LlamaIndex's dispatcher for an explanation and for each replay, whoever listens to it."""
+"""This module opens a span of LlamaIndex's dispatcher for each explanation and for each replay."""
 
 import inspect
 from collections.abc import Callable, Generator
@@ -32,24 +32,26 @@ _OURS = __name__.partition(".")[0]
 
 
 def _given(question: str, kept: str) -> None:
-    """What a span of ours says that it was given."""
+    """Has the signature that the spans of this module report as their arguments."""
 
 
 _GIVEN = inspect.signature(_given)
 
 
 class OpenSpan:
-    """This class is a span of the dispatcher's, which ends later. ``known``: OpenTelemetry's of the same,
-    where a listener has made one."""
+    """An ``OpenSpan`` is a span of the dispatcher that has begun.
+
+    ``known``: the OpenTelemetry span that a listener has made for it, or None.
+    """
 
     def __init__(self, identity: str, bound: inspect.BoundArguments, known: Any) -> None:
         self.known = known
         self._identity, self._bound = identity, bound
-        # In which listeners were told that it begins, or were kept from it.
+        # Listeners must get the end in the context of the beginning.
         self._context = copy_context()
 
     def ended(self, outcome: Outcome) -> None:
-        """Ends it with what came of a replay."""
+        """Ends the span with the outcome of a replay or an explanation."""
         if self.known is not None:
             spans.mark(self.known, outcome)
         if outcome.error is None:
@@ -63,25 +65,23 @@ class OpenSpan:
 
 
 def is_traced() -> bool:
-    """Returns True iff what is traced may go somewhere, in spans of OpenTelemetry's or runs of
-    LangSmith's."""
+    """Returns True iff OpenTelemetry or LangSmith may receive traces."""
     return is_sent() or bool(_tracers())
 
 
 def asked() -> Unheard:
-    """Returns why nobody would receive what is traced. Blocks, if not for long; what it has learnt is
-    kept."""
+    """Returns the reasons why traces would not be received. Blocks briefly; the result is cached."""
     return unheard(_tracers())
 
 
 def _tracers() -> list[Any]:
-    """Returns those of OpenTelemetry's that listeners of the dispatcher use, such as OpenInference's."""
+    """Returns the OpenTelemetry tracers of the dispatcher's listeners, such as OpenInference's."""
     found = (getattr(each, "_otel_tracer", None) for each in get_dispatcher().span_handlers)
     return [each for each in found if each is not None]
 
 
 def _is_listened_to() -> bool:
-    """Returns True iff anybody but this package is told of spans."""
+    """Returns True iff the dispatcher has a span handler from outside of this package."""
     handlers = (*dispatcher.span_handlers, *dispatcher.root.span_handlers)
     return any(
         not isinstance(each, NullSpanHandler) and not type(each).__module__.startswith(_OURS)
@@ -91,7 +91,7 @@ def _is_listened_to() -> bool:
 
 @contextmanager
 def explaining(trace: TracedExplanation, question: str) -> Generator[None, None, None]:
-    """Inside, an explanation is made, and all its spans belong to one."""
+    """Opens the span of an explanation, which is the parent of all spans inside the block."""
     with ExitStack() as inside:
         if not trace.asked:
             inside.enter_context(heard(trace, asked()))
@@ -112,14 +112,14 @@ def explaining(trace: TracedExplanation, question: str) -> Generator[None, None,
 
 @contextmanager
 def replaying(question: str) -> Generator[None, None, None]:
-    """Inside, a replay is made, and all its spans belong to one, which ends when it was judged."""
+    """Opens the span of a replay inside the block; the span ends when the replay has been judged."""
     replay = current_replay()
     if replay is None or not replay.explanation.replays:
         yield
         return
     with _entered(REPLAY, question, str(replay.marks.get("rag_rule_kept", ""))) as span:
         if _is_listened_to():
-            # In another thread, as a listener may block: not for nobody.
+            # A listener may block, so the span ends in another thread; without listeners, none is used.
             replay.at_end(span.ended)
         yield
 

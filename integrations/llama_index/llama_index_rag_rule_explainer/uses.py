@@ -1,4 +1,4 @@
-"""Replaces a method, sync or async, by a use of what a run sees."""
+"""This module replaces a method, sync or async, by one that acts on a run's own state."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,7 @@ from rag_rule_explainer.instrumentation.isolation.isolating import (
 )
 
 Using: TypeAlias = Callable[[State, Any, str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Use]
-"""(what the run sees, the thing, the plain name of the method, the method, its arguments) -> the use."""
+"""A function (state of the run, object, sync name of the method, method, args, kwargs) -> use."""
 
 
 def replacing(
@@ -25,10 +25,10 @@ def replacing(
     twin: Callable[[str], str],
     inside: Callable[[Any], bool] = lambda _: True,
 ) -> Callable[[Any], Any]:
-    """Returns what makes of a method its replacement.
+    """Returns a decorator that replaces a method.
 
-    ``plain``: the name of its sync form; ``twin``: the async form of such a name. ``inside``: True for
-    things that are nowhere else, so that one which the run has made is its own.
+    ``plain``: the method's sync name; ``twin``: returns the async form of a name. ``inside``: returns
+    True for objects that keep all state in themselves; a run uses such objects of its own directly.
     """
 
     def wrapping(method: Any) -> Any:
@@ -64,10 +64,10 @@ def replacing(
 
 
 def with_a(name: str) -> str:
-    """Returns the async form of a name, as most of LlamaIndex's methods have it."""
+    """Returns the usual async form of a method's name."""
     return f"a{name}"
 
 
 def same(name: str) -> str:
-    """Returns the async form of a name where all methods are async."""
+    """Returns the name itself, for classes whose methods are all async."""
     return name

@@ -1,4 +1,4 @@
-"""This room runs workflows: it knows what they are given, and passes on what they tell meanwhile."""
+"""This module runs workflows: it finds the arguments of their ``run``, and forwards their events."""
 
 import asyncio
 import inspect
@@ -20,9 +20,12 @@ from .standstills import asking, note_answered
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
-    """Returns the result of one run. Raises BaselineFailed, and in a replay UnusableReply, as soon as it
-    asks a human: nobody answers, but where somebody has the user's own run in hand."""
-    handler = workflow.run(**arguments(workflow, given))
+    """Returns the result of one run.
+
+    Raises BaselineFailed, and in a replay UnusableReply, if the workflow waits for a human, unless the
+    caller answers the events of the user's own run.
+    """
+    handler = workflow.run(**run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__
     if listener is not None and not listener.begin(handler):
         listener = None
@@ -40,7 +43,7 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
                 note_answered(reason)
         return None
 
-    # A run that fails may leave its stream open.
+    # A failed run may leave its event stream open, so both are awaited.
     hearing, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((hearing, running), return_when=asyncio.FIRST_COMPLETED)
@@ -59,9 +62,9 @@ async def _awaited(handler: Any) -> Any:
     return await handler
 
 
-def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
-    """Returns what its ``run`` is given by name. Raises InvalidInput where a question has several places
-    to go, or none."""
+def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
+    """Returns the keyword arguments of ``run`` for an input. Raises InvalidInput if a question fits
+    several of them, or none."""
     if isinstance(given, Mapping):
         return dict(cast("Mapping[str, Any]", given))
     if isinstance(given, StartEvent):
@@ -72,7 +75,7 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
     wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
     if len(starts.model_fields) == 1 or len(wanted) == 1:
         return {next(iter(wanted or starts.model_fields)): given}
-    # A plain StartEvent has no fields: its steps say what they read of it.
+    # A plain StartEvent declares no fields, so the names are read from the code of the first steps.
     read = _names_read_by(type(workflow))
     keys = [name for name in QUESTION_KEYS if name in (read or starts.model_fields)]
     if len(keys) == 1 and not wanted:
@@ -84,8 +87,7 @@ def arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
 
 
 def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a ``run`` of the workflow is given, all of it by name. Raises TypeError where it takes
-    no such arguments."""
+    """Returns all arguments of a call of ``run`` by name. Raises TypeError if they do not fit."""
     is_asked = is_agent(kind) and not (positional and isinstance(positional[0], Context))
     names = ("user_msg", "chat_history", "memory", "ctx") if is_asked else ("ctx", "start_event")
     given = dict(zip(names, positional, strict=False))
@@ -98,12 +100,12 @@ def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str,
 
 
 def is_agent(kind: type[Workflow]) -> bool:
-    """Returns True for LlamaIndex's own agents, which are asked by a message."""
+    """Returns True iff this is a class of LlamaIndex's own agents, whose input is a message."""
     return issubclass(kind, (BaseWorkflowAgent, AgentWorkflow))
 
 
 def _names_read_by(kind: type[Workflow]) -> set[str]:
-    """Returns the attributes and keys that its first steps read, of whatever has them."""
+    """Returns the names of attributes and keys in the code of the workflow's first steps."""
     names: set[str] = set()
     for owner in kind.__mro__[: kind.__mro__.index(Workflow)]:
         for member in vars(owner).values():
@@ -115,13 +117,13 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Returns those of functions and comprehensions inside it as well."""
+    """Returns the names in code, also in nested functions and comprehensions."""
     names = {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
     return names.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _is_first(function: Any) -> bool:
-    """Returns True iff it is given a StartEvent."""
+    """Returns True iff a step takes a StartEvent."""
     hints = getattr(function, "__annotations__", {}).values()
     return any(
         (isinstance(hint, type) and issubclass(hint, StartEvent))

@@ -14,8 +14,8 @@ from rag_rule_explainer.instrumentation.bounds import FACTOR
 from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.engine import WantedScope
 from rag_rule_explainer.instrumentation.options import AnswerOf, Case, Manner, QuestionOf
+from rag_rule_explainer.instrumentation.recording.captured import OnNewQuery
 from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
-from rag_rule_explainer.instrumentation.recording.recorder import OnNewQuery
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.searches.of_functions import Found

@@ -21,7 +21,7 @@ def question_in(given: Any) -> str:
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
-    found = reading.told(given, _QUESTION_KEYS, _text)
+    found = reading.look_up(given, _QUESTION_KEYS, _text)
     if found is None:
         raise InvalidInput(
             f"no question could be read out of an input of type {type(given).__name__}; "
@@ -54,7 +54,7 @@ def _answer_in(output: Any) -> Answer:
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
     is_record = is_dataclass(output) and not isinstance(output, type)
     entries: Any = asdict(cast("Any", output)) if is_record else output
-    found = reading.told(entries, _ANSWER_KEYS, _text)
+    found = reading.look_up(entries, _ANSWER_KEYS, _text)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "

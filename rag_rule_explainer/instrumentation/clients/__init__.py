@@ -1,8 +1,8 @@
-"""Responses of raw clients, taken apart and put together: ``gate(search, items_of=...)``.
+"""This package splits responses of raw clients into items and rebuilds them from a subset of the items.
 
-Ready for Chroma, Qdrant, Elasticsearch, OpenSearch, rows of PostgreSQL (pgvector), FAISS, Tavily and MCP.
-No client is imported: responses are known by their shape. Most of these shapes are recognised where
-nothing is said; FAISS needs its texts.
+It supports Chroma, Qdrant, Elasticsearch, OpenSearch, rows of PostgreSQL (pgvector), FAISS, Tavily and
+MCP, and imports none of them. ``gate`` recognises most responses by their shape; pass ``items_of=`` for
+FAISS, whose responses hold no texts, and for your own clients:
 
     from rag_rule_explainer.instrumentation.clients import ItemsOf, chroma, faiss
 

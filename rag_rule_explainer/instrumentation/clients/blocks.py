@@ -1,4 +1,4 @@
-"""Content blocks of a tool, and structured content that says the same once more."""
+"""This module pairs the content blocks of a tool's result with its structured content."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidInput
 from ...given import Given
-from .reading import changed, field_of, is_listed, mapping_in, read_fields
+from .reading import field_of, is_listed, mapping_in, read_fields, with_fields
 
 CANNOT_BE_CUT = (
     "the structured content of a tool's result is not about its content blocks one by one, so it cannot "
@@ -16,17 +16,16 @@ CANNOT_BE_CUT = (
 
 
 class Block(NamedTuple):
-    """This class represents a content block. ``structured``: what structured content says of it, if it
-    does."""
+    """A ``Block`` holds a content block. ``structured``: its part of the structured content, or None."""
 
     block: Any
     structured: Any = None
 
 
 def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
-    """Returns each block with what is structured of it.
+    """Returns each block with its part of the structured content.
 
-    Raises InvalidInput where structured content is not about the blocks, one by one.
+    Raises InvalidInput if the structured content has no part for each block.
     """
     key = _list_of(len(blocks), structured)
     if key is not None:
@@ -37,9 +36,9 @@ def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
 
 
 def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) -> tuple[list[Any], Any]:
-    """Returns blocks, and what is structured of them, in the form of others.
+    """Returns the blocks of ``row`` and their structured content, in the form of ``structured``.
 
-    What structured content says beside its list stays as it is.
+    ``blocks``, ``structured``: those of the original response. Fields beside the list of parts stay.
     """
     own = [each.block for each in row]
     key = _list_of(len(blocks), structured)
@@ -47,12 +46,12 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
         return own, {**structured, key: [each.structured for each in row]}
     if row or not _is_one_text(structured) or not blocks:
         return own, row[0].structured if row else None
-    # A tool that returns one text has none to return.
-    return [changed(blocks[0], text="")], dict.fromkeys(structured, "")
+    # The structured content of such a tool needs a text, so an empty result is an empty text.
+    return [with_fields(blocks[0], text="")], dict.fromkeys(structured, "")
 
 
 def read_block(block: Any) -> Given | None:
-    """Returns the text of a content block, an object or a dict, or what a link says of a resource."""
+    """Returns the text of a content block (an object or a dict), or a link's words on its resource."""
     if isinstance(block, str):
         return Given(block, None, {})
     inside = field_of(block, "resource")
@@ -60,8 +59,8 @@ def read_block(block: Any) -> Given | None:
     uri = field_of(holder, "uri") or field_of(holder, "url")
     text = field_of(holder, "text")
     if text is None and uri is not None and field_of(holder, "blob") is None:
-        told = (field_of(holder, name) for name in ("description", "title", "name"))
-        text = next((each for each in told if each), str(uri))
+        words = (field_of(holder, name) for name in ("description", "title", "name"))
+        text = next((each for each in words if each), str(uri))
     fields = _object_in(text)
     read = None if fields is None else read_fields(fields)
     if read is not None and isinstance(read.text, str):
@@ -75,23 +74,23 @@ def _object_in(text: object) -> Mapping[str, Any] | None:
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None
     try:
-        told = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return cast("Mapping[str, Any]", told) if isinstance(told, dict) else None
+    return cast("Mapping[str, Any]", parsed) if isinstance(parsed, dict) else None
 
 
 def _list_of(size: int, structured: Any) -> str | None:
-    """Returns the key of the only list of this many; None where there is none."""
+    """Returns the key of the only list with ``size`` items; None if there is not exactly one."""
     if not isinstance(structured, Mapping) or not size:
         return None
-    told = cast("Mapping[str, Any]", structured)
-    keys = [key for key, each in told.items() if is_listed(each) and len(each) == size]
+    fields = cast("Mapping[str, Any]", structured)
+    keys = [key for key, each in fields.items() if is_listed(each) and len(each) == size]
     return keys[0] if len(keys) == 1 else None
 
 
 def _is_one_text(structured: Any) -> bool:
     if not isinstance(structured, Mapping):
         return False
-    told = cast("Mapping[str, Any]", structured)
-    return len(told) == 1 and all(isinstance(each, str) for each in told.values())
+    fields = cast("Mapping[str, Any]", structured)
+    return len(fields) == 1 and all(isinstance(each, str) for each in fields.values())

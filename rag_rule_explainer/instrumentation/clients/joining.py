@@ -1,4 +1,4 @@
-"""A text that was joined of several, each with its own marks around it, taken apart again."""
+"""This module splits a text that joins several documents, each with the same words around it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,17 +9,17 @@ from ...given import Given
 
 
 class Joined(NamedTuple):
-    """This class represents the pieces of a text, which ``separator`` joins to it again."""
+    """A ``Joined`` holds the pieces of a text; ``separator`` joins them to that text again."""
 
     pieces: tuple[str, ...]
     separator: str
 
 
 def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
-    """Returns a piece for each document that a text was joined of; None where it was made otherwise.
+    """Returns one piece of the text for each document; None if the text cannot be split in this way.
 
-    Around each text there may be the same words, with the id and the metadata of its own document. What
-    numbers the documents, counts them or has words before all of them is not joined.
+    The same words may stand around each document, with its own id and metadata in them. A text that
+    numbers or counts the documents, or has an introduction, cannot be split.
     """
     if len(inside) == 1:
         return Joined((content,), "") if inside[0].text.strip() in content else None
@@ -45,7 +45,7 @@ def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
 
 
 def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Returns where each text stands, one after the other; None where one does not."""
+    """Returns the span of each text, in their order; None if a text is missing."""
     spans: list[tuple[int, int]] = []
     end = 0
     for text in texts:
@@ -58,7 +58,7 @@ def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
 
 
 class _Template:
-    """Words with what a document says of itself in them, as they would be for another one."""
+    """This class holds the words around a document, with placeholders for its id and metadata."""
 
     def __init__(self, words: str, document: Given) -> None:
         self._parts: list[tuple[str, bool]] = [(words, False)]
@@ -68,7 +68,7 @@ class _Template:
             self._parts = [part for each in self._parts for part in _parted(each, key, whole)]
 
     def of(self, document: Given) -> str:
-        """Returns the words for a document; what it does not say is left empty."""
+        """Returns the words around another document; fields that it does not have are left empty."""
         said = _said_by(document)
         return "".join(said.get(part, "") if is_key else part for part, is_key in self._parts)
 
@@ -87,5 +87,5 @@ def _parted(part: tuple[str, bool], key: str, whole: re.Pattern[str]) -> Iterato
 
 def _said_by(document: Given) -> dict[str, str]:
     metadata: Mapping[str, Any] = document.metadata
-    told = {"/id": document.id, "/metadata": dict(metadata), **metadata}
-    return {key: str(value) for key, value in told.items() if value not in (None, "", {})}
+    fields = {"/id": document.id, "/metadata": dict(metadata), **metadata}
+    return {key: str(value) for key, value in fields.items() if value not in (None, "", {})}

@@ -1,4 +1,4 @@
-"""Chroma: lists side by side, a list of such for each query, or plain ones where a collection is read."""
+"""This module splits responses of Chroma, which are parallel lists, nested if there are queries."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, cast
 from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows
-from .reading import changed, is_array, is_listed, listed_like, mapping_in
+from .reading import is_array, is_listed, listed_like, mapping_in, with_fields
 
 _FIELDS = {
     "ids": "id",
@@ -20,44 +20,46 @@ _FIELDS = {
     "distances": "distance",
     "scores": "score",
 }
-"""The lists that stand side by side, and what is said of one item by each."""
+"""The names of the parallel lists of a response, and the key of each in an item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chroma:
-    """What ``query``, ``get`` and ``peek`` of a collection return. An item is a dict: ``id``,
-    ``document``, ``metadata``, ``distance`` and so on, as far as they are included."""
+    """This client splits what ``query``, ``get`` and ``peek`` of a collection return.
+
+    An item is a dict with ``id``, ``document``, ``metadata``, ``distance`` and so on, if included.
+    """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row for each query; one for what ``get`` returns. Raises InvalidInput where the lists
-        are not of one length."""
+        """Returns a row for each query; a single row for ``get`` and ``peek``. Raises InvalidInput if
+        the lists differ in length."""
         if not isinstance(response, dict):
             return None
-        told = cast("dict[str, Any]", response)
-        if not is_listed(told.get("ids")) or not (told.keys() & _FIELDS.keys()) - {"ids"}:
+        fields = cast("dict[str, Any]", response)
+        if not is_listed(fields.get("ids")) or not (fields.keys() & _FIELDS.keys()) - {"ids"}:
             return None
-        ids: Sequence[Any] = told["ids"]
+        ids: Sequence[Any] = fields["ids"]
         if not _is_nested(ids):
-            return [_items({name: told.get(name) for name in _FIELDS}, len(ids))]
+            return [_items({name: fields.get(name) for name in _FIELDS}, len(ids))]
         return [
-            _items({name: _row(told.get(name), place) for name in _FIELDS}, len(row))
+            _items({name: _row(fields.get(name), place) for name in _FIELDS}, len(row))
             for place, row in enumerate(ids)
         ]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a dict whose lists are all cut alike; a list that was not included stays None."""
+        """Returns a dict with the items' values in all lists; a list that is None stays None."""
         nested = _is_nested(like["ids"])
         columns: dict[str, Any] = {}
-        for name, one in _FIELDS.items():
+        for name, key in _FIELDS.items():
             column = like.get(name)
             if column is None:
                 continue
             parts = [
-                None if _row(column, place) is None else _column(row, one, _row(column, place))
+                None if _row(column, place) is None else _column(row, key, _row(column, place))
                 for place, row in enumerate(rows)
             ]
-            columns[name] = listed_like(parts, column) if nested else _column(rows[0], one, column)
-        return changed(like, **columns)
+            columns[name] = listed_like(parts, column) if nested else _column(rows[0], key, column)
+        return with_fields(like, **columns)
 
     def read(self, item: Any) -> Given | None:
         """Returns the document with its id and metadata."""
@@ -91,4 +93,4 @@ def _column(row: Sequence[Any], name: str, like: Any) -> Any:
 
 
 chroma = Chroma()
-"""Takes responses of Chroma apart, and puts them together."""
+"""The client for responses of Chroma."""

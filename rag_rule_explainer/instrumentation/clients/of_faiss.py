@@ -1,4 +1,4 @@
-"""FAISS: arrays of distances and of places, a row for each query; the texts are somebody else's."""
+"""This module splits responses of FAISS, which are arrays of distances and positions, without texts."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,11 @@ from .reading import is_array, is_listed, listed_like, read_any
 
 Texts: TypeAlias = Sequence[Any] | Mapping[Any, Any] | Callable[[int], Any]
 _NOTHING = -1
-"""The place where FAISS found nothing."""
+"""The position with which FAISS fills rows that found fewer neighbours than requested."""
 
 
 class Neighbour(NamedTuple):
-    """This class represents a place in an index that was found. ``vector``: where the search returns it
-    as well."""
+    """A ``Neighbour`` holds a position in the index that was found; ``vector``: None if not returned."""
 
     place: int
     distance: float
@@ -28,17 +27,17 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Faiss:
-    """What ``search`` and ``search_and_reconstruct`` of an index return. An item is a place in it.
+    """This client splits what ``search`` and ``search_and_reconstruct`` of an index return.
 
-    ``texts``: from a place to its text or document: a list, a dict, or a function. Where rows are of
-    different length, the shorter ones are filled up with places of -1, as FAISS does; and where the index
-    has fewer vectors than were asked for, what filled up its longest row fills it up in every replay.
+    An item is a position in the index. ``texts``: a list, a dict or a function from a position to its
+    text or document. Shorter rows are filled with positions of -1, as FAISS does. If the index has fewer
+    vectors than requested, every replay's rows have as many fillers as the original response.
     """
 
     texts: Texts
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the places of each query that something was found at."""
+        """Returns the positions that each query found."""
         if not _is_result(response):
             return None
         distances, places, *vectors = response
@@ -73,21 +72,21 @@ class Faiss:
         return listed_like(own, like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a place, named by the id that its document has, else by the place.
+        """Returns the text at a position, with its document's id, or the position if it has none.
 
-        Raises InvalidInput where there is none.
+        Raises InvalidInput if there is no text.
         """
         held = self._held(item.place)
         if held is None:
             raise InvalidInput(
                 f"the index found its vector {item.place}, and faiss has no text of that "
-                f"({self._told()}); give it the texts of all vectors, in the order in which they were "
+                f"({self._size()}); give it the texts of all vectors, in the order in which they were "
                 "added"
             )
         given = read_any(held)
         return given._replace(id=item.place) if given is not None and given.id is None else given
 
-    def _told(self) -> str:
+    def _size(self) -> str:
         if callable(self.texts):
             return f"{named(self.texts)} returned None for it"
         size = getattr(self.texts, "__len__", None)
@@ -103,7 +102,7 @@ class Faiss:
 
 
 def is_faiss(response: Any) -> bool:
-    """Returns True iff a result looks like one of FAISS, of which nobody knows the texts."""
+    """Returns True iff a result has the shape of FAISS's."""
     return _is_result(response)
 
 
@@ -120,8 +119,8 @@ def _is_result(response: Any) -> bool:
 
 
 def _worst(distances: Any) -> Any:
-    """Returns what FAISS says of nothing: the greatest distance, or where the best come first the least
-    similarity."""
+    """Returns the distance with which FAISS fills rows: the greatest distance, or the least similarity
+    if the best results have the highest values."""
     numpy = sys.modules["numpy"]
     most = numpy.finfo(distances.dtype).max
     falling = any(bool((row[:-1] > row[1:]).any()) for row in distances)
@@ -129,13 +128,13 @@ def _worst(distances: Any) -> Any:
 
 
 def faiss(texts: Texts) -> Faiss:
-    """Returns what takes results of an index of FAISS apart, given the texts of its places.
+    """Returns the client for responses of a FAISS index.
 
-    An index with fewer vectors than are asked for fills up its result with places of -1, here as in
-    replays: skip them, as ``texts[-1]`` of a list is its last text.
-
-    ``texts``: a list, a dict or a function, from a place to its text, or to a document with an id.
+    ``texts``: a list, a dict or a function, from a position to its text, or to a document with an id.
     Raises InvalidInput for anything else.
+
+    FAISS fills a row with positions of -1 if the index has fewer vectors than requested, and so do
+    replays. Skip them in your application: ``texts[-1]`` of a list is its last text.
     """
     if isinstance(texts, (str, bytes)) or not (callable(texts) or hasattr(texts, "__getitem__")):
         raise InvalidInput(

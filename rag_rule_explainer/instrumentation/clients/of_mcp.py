@@ -1,4 +1,5 @@
-"""MCP: the content blocks of a tool's result, and the same once more as structured content."""
+"""This module splits the results of MCP tools: content blocks, and structured content with the same
+facts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from ...given import Given
 from ...printable import shortened
 from .blocks import paired, read_block, structured_of
 from .protocol import Rows
-from .reading import changed, field_of, is_listed
+from .reading import field_of, is_listed, with_fields
 
 _STRUCTURED = ("structuredContent", "structured_content")
 _FAILED = ("isError", "is_error")
@@ -16,16 +17,15 @@ _FAILED = ("isError", "is_error")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What ``call_tool`` of a session returns. An item is a content block, with what structured content
-    says of it.
+    """This client splits what ``call_tool`` of a session returns.
 
-    A block is a source: a text, the text of a resource, or a link to one. Where the text of a block is a
-    JSON object, its id and its text are those of the source. What a tool says that failed is no source.
+    An item is a content block (a text, a resource or a link to one) with its structured content. If the
+    text of a block is a JSON object, the source has the object's id and text. The message of a failed
+    tool is no source.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the blocks. Raises InvalidInput where structured content is not about them, one by
-        one."""
+        """Returns the blocks. Raises InvalidInput if the structured content has no part for each."""
         content: object = field_of(response, "content")
         if not is_listed(content) or not any(_has(response, name) for name in (*_STRUCTURED, *_FAILED)):
             return None
@@ -35,21 +35,21 @@ class Content:
         return [[]] if _failed(response) else [paired(blocks, _structured(response))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a result with these blocks, and what is structured of them."""
+        """Returns a result with these blocks and their structured content."""
         if _failed(like):
             return like
         blocks, structured = structured_of(rows[0], like.content, _structured(like))
         name = next((name for name in _STRUCTURED if _has(like, name)), None)
-        return changed(like, content=blocks, **({name: structured} if name else {}))
+        return with_fields(like, content=blocks, **({name: structured} if name else {}))
 
     def fault(self, response: Any) -> str:
-        """Returns what a tool says that failed; nothing where it did not."""
+        """Returns an error text with the message of a failed tool; empty if the tool succeeded."""
         if not _failed(response):
             return ""
         blocks = cast("Sequence[Any]", field_of(response, "content"))
-        told = " ".join(str(field_of(block, "text") or "") for block in blocks).strip()
+        words = " ".join(str(field_of(block, "text") or "") for block in blocks).strip()
         return (
-            f"an MCP tool failed (isError) and said {shortened(told, 200)!r}, so nothing was retrieved "
+            f"an MCP tool failed (isError) and said {shortened(words, 200)!r}, so nothing was retrieved "
             "that could explain the answer; make the tool find something first"
         )
 
@@ -73,4 +73,4 @@ def _structured(response: Any) -> Any:
 
 
 mcp_content = Content()
-"""Takes results of MCP tools apart, and puts them together."""
+"""The client for results of MCP tools."""

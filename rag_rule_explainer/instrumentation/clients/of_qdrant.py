@@ -1,4 +1,4 @@
-"""Qdrant: points in an object, in groups, in a list, with an offset, or for several requests."""
+"""This module splits responses of Qdrant: points in objects, groups, lists, pages and batches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import Any, cast
 
 from ...given import Given
 from .protocol import Rows
-from .reading import changed, field_of, is_listed, listed_like, mapping_in, read_fields
+from .reading import field_of, is_listed, listed_like, mapping_in, read_fields, with_fields
 
 
 @dataclass(frozen=True, slots=True)
 class Qdrant:
-    """What ``query_points``, its batches and groups, ``search``, ``retrieve`` and ``scroll`` return. An
-    item is a point; its text is in its payload.
+    """This client splits what ``query_points`` (also in batches and groups), ``search``, ``retrieve`` and
+    ``scroll`` return.
 
-    Groups that are left without points are left out, as by the server.
+    An item is a point; its text is in its payload. Groups without points are dropped, as by the server.
     """
 
     def rows(self, response: Any) -> Rows | None:
@@ -32,7 +32,7 @@ class Qdrant:
         return None
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the points in what held the others: an object, groups, a list, or a page of them."""
+        """Returns the points in the form of ``like``: an object, groups, a list, or a page."""
         if not is_listed(like):
             return _with_points(like, rows)
         if _is_page(like):
@@ -60,9 +60,9 @@ def _rows_in(response: Any) -> Rows | None:
 
 def _with_points(like: Any, rows: Rows) -> Any:
     if field_of(like, "groups") is None:
-        return changed(like, points=list(rows[0]))
+        return with_fields(like, points=list(rows[0]))
     groups = zip(field_of(like, "groups"), rows, strict=True)
-    return changed(like, groups=[changed(each, hits=list(row)) for each, row in groups if row])
+    return with_fields(like, groups=[with_fields(each, hits=list(row)) for each, row in groups if row])
 
 
 def _is_point(each: Any) -> bool:
@@ -72,7 +72,7 @@ def _is_point(each: Any) -> bool:
 
 
 def _is_page(given: Any) -> bool:
-    """Returns True for what ``scroll`` returns: points, and where the next ones begin."""
+    """Returns True iff this is a result of ``scroll``: points, and the offset of the next page."""
     if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
         return False
     points, offset = cast("tuple[Any, Any]", given)
@@ -84,4 +84,4 @@ def _is_page(given: Any) -> bool:
 
 
 qdrant = Qdrant()
-"""Takes responses of Qdrant apart, and puts them together."""
+"""The client for responses of Qdrant."""

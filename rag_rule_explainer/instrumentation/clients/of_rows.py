@@ -1,4 +1,4 @@
-"""pgvector: rows of a database, of any driver."""
+"""This module splits lists of database rows, as pgvector returns them through any driver."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,18 +11,18 @@ from .reading import fields_in, is_listed, listed_like, read_fields
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """What ``fetchall()``, or ``.all()`` of SQLAlchemy, returns. An item is a row, of whatever type.
+    """This client splits what ``fetchall()``, or ``.all()`` of SQLAlchemy, returns. An item is a row.
 
-    ``text``, ``id``: the columns that hold them, by name, or by place in a plain tuple. Without the
-    first, the text is in a column of a usual name, or in the only one that holds a text. Calling it
-    returns one that knows them: ``pgvector(text="content", id="id")``.
+    ``text``, ``id``: the names of the columns that hold them, or positions in a plain tuple. Without
+    ``text``, the text is in a column with a usual name, or in the only column that holds a text. Name the
+    columns by a call: ``pgvector(text="content", id="id")``.
     """
 
     text: str | int | None = None
     id: str | int | None = None
 
     def __call__(self, *, text: str | int | None = None, id: str | int | None = None) -> "TableRows":  # noqa: A002 -- a column's usual name
-        """Returns the same with columns that it knows."""
+        """Returns a client that reads these columns."""
         return replace(self, text=text, id=id)
 
     def rows(self, response: Any) -> Rows | None:
@@ -32,7 +32,7 @@ class TableRows:
         return [list(response)]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a list of these, or a tuple where that was one."""
+        """Returns the rows as a list, or as a tuple if ``like`` is a tuple."""
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:
@@ -40,16 +40,16 @@ class TableRows:
         fields = fields_in(item)
         if fields is None:
             return None
-        text, identity = (self._key(told, fields) for told in (self.text, self.id))
+        text, identity = (self._key(column, fields) for column in (self.text, self.id))
         return read_fields(fields, text=text, identity=identity)
 
     @staticmethod
-    def _key(told: Any, fields: Mapping[Any, Any]) -> Any:
-        """A place in a row whose columns have names is that of one of these."""
-        if isinstance(told, int) and told not in fields and -len(fields) <= told < len(fields):
-            return list(fields)[told]
-        return told
+    def _key(column: Any, fields: Mapping[Any, Any]) -> Any:
+        """Returns the name of a column that was given by its position, if the columns have names."""
+        if isinstance(column, int) and column not in fields and -len(fields) <= column < len(fields):
+            return list(fields)[column]
+        return column
 
 
 pgvector = TableRows()
-"""Takes lists of rows apart, and puts them together."""
+"""The client for lists of database rows."""

@@ -1,4 +1,4 @@
-"""Elasticsearch and OpenSearch: hits inside of hits."""
+"""This module splits responses of Elasticsearch and OpenSearch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,15 @@ from .reading import is_listed, mapping_in, read_fields
 
 @dataclass(frozen=True, slots=True)
 class SearchEngine:
-    """What ``search`` and ``msearch`` return. An item is a hit; its text is in its ``_source`` or
-    ``fields``.
+    """This client splits what ``search`` and ``msearch`` return.
 
-    ``total`` counts what matches in the whole index: where it is exact, it is as much smaller as hits are
-    missing, as on a server that does not have them. ``max_score`` is that of the hits that are there.
+    An item is a hit; its text is in its ``_source`` or ``fields``. An exact ``total`` is reduced by the
+    number of omitted hits, as if the index did not have them. ``max_score`` is that of the retained hits.
     Aggregations are about the whole index, and stay.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row for each search; that of a failed one is empty."""
+        """Returns a row of hits for each search; the row of a failed search is empty."""
         body = _body(response)
         if body is None:
             return None
@@ -33,7 +32,7 @@ class SearchEngine:
         return [list(each["hits"]["hits"]) if _has_hits(each) else [] for each in each_body]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a body of the same type, inside of what the client puts around it."""
+        """Returns a response of the same type with these hits."""
         body = _body(like) or {}
         if _has_hits(body):
             own = _with_hits(body, rows[0])
@@ -46,7 +45,7 @@ class SearchEngine:
         """Returns the text in the source of a hit, with the rest of it as metadata."""
         source = mapping_in(item.get("_source"))
         if not source:
-            # Here, all values are lists.
+            # Elasticsearch returns each of ``fields`` as a list.
             fields = mapping_in(item.get("fields"))
             source = {name: each[0] if _is_one(each) else each for name, each in fields.items()}
         return read_fields(source)._replace(id=item.get("_id"))
@@ -98,6 +97,6 @@ def _is_one(value: Any) -> bool:
 
 
 elasticsearch = SearchEngine()
-"""Takes responses of Elasticsearch apart, and puts them together."""
+"""The client for responses of Elasticsearch."""
 opensearch = SearchEngine()
-"""Takes responses of OpenSearch apart, and puts them together."""
+"""The client for responses of OpenSearch."""

@@ -1,4 +1,4 @@
-"""Tavily: results in a dict, and an answer that Tavily made of them."""
+"""This module splits responses of Tavily: results, and an answer that Tavily wrote from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ...given import Given
 from .protocol import Rows
-from .reading import changed, is_listed, read_fields
+from .reading import is_listed, read_fields, with_fields
 
 _TEXTS = ("raw_content", "content")
 _ANSWER = "answer"
@@ -14,34 +14,34 @@ _ANSWER = "answer"
 
 @dataclass(frozen=True, slots=True)
 class Tavily:
-    """What ``search``, ``extract`` and ``crawl`` return. An item is a result, a dict.
+    """This client splits what ``search``, ``extract`` and ``crawl`` return. An item is a result, a dict.
 
-    An answer that Tavily wrote itself (``include_answer``) says what all results say, so it is a source
-    of its own, named ``answer``. Images, which belong to no result, stay.
+    An answer that Tavily wrote itself (``include_answer``) combines all results, so it is a source of its
+    own with the id ``answer``. Images belong to no result, and stay.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the results, and the answer where there is one."""
+        """Returns the results, and Tavily's answer if there is one, in one row."""
         if not isinstance(response, dict):
             return None
-        told = cast("dict[str, Any]", response)
-        results: object = told.get("results")
+        fields = cast("dict[str, Any]", response)
+        results: object = fields.get("results")
         if not is_listed(results) or not all(map(_is_result, cast("Sequence[object]", results))):
             return None
-        if not results and "response_time" not in told:
+        if not results and "response_time" not in fields:
             return None
-        answer = [{_ANSWER: told[_ANSWER]}] if told.get(_ANSWER) else []
+        answer = [{_ANSWER: fields[_ANSWER]}] if fields.get(_ANSWER) else []
         return [[*cast("Sequence[object]", results), *answer]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a dict with these results, and the answer if it is one of them, else None."""
+        """Returns a dict with these results; its ``answer`` is None if Tavily's answer is omitted."""
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
         own = {_ANSWER: answers[0] if answers else None} if like.get(_ANSWER) or answers else {}
-        return changed(like, results=results, **own)
+        return with_fields(like, results=results, **own)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the whole text of the page where it is included, else the part that was found."""
+        """Returns the full text of the page if it is included, else the part that was found."""
         if not _is_result(item):
             return Given(item[_ANSWER], _ANSWER, {})
         key = next((key for key in _TEXTS if isinstance(item.get(key), str) and item[key]), None)
@@ -51,9 +51,9 @@ class Tavily:
 def _is_result(each: object) -> bool:
     if not isinstance(each, Mapping):
         return False
-    told = cast("Mapping[str, Any]", each)
-    return "url" in told and any(key in told for key in _TEXTS)
+    fields = cast("Mapping[str, Any]", each)
+    return "url" in fields and any(key in fields for key in _TEXTS)
 
 
 tavily = Tavily()
-"""Takes responses of Tavily apart, and puts them together."""
+"""The client for responses of Tavily."""

@@ -1,4 +1,4 @@
-"""What is asked of whoever takes the responses of a client apart, and puts them together again."""
+"""This module defines the interface that splits and rebuilds the responses of a client."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,38 +9,36 @@ from ...given import Given
 from .reading import read_any
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
-"""The items of a response, by the queries of its request: one row for each, mostly just one."""
+"""The items of a response: one row for each query of the request, mostly a single row."""
 
 
 class Client(Protocol):
-    """How the responses of a client are taken apart into items, and put together of some of them.
+    """A ``Client`` splits responses into items, and builds a response from a subset of the items.
 
-    An item has with it all that the response says of it, so that it can be put into another response of
-    the same client. Nothing that is given is changed.
+    An item carries all its data, so that it fits into another response of the same client. Arguments are
+    never changed.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the items of a response, or None for what is no response of this client."""
+        """Returns the items of a response; None if it is no response of this client."""
         ...
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a response with just these items, of the type of another one, whose rest it has.
-
-        There are as many rows as that one has.
-        """
+        """Returns a copy of ``like`` with these items only. ``rows`` has as many rows as ``like``."""
         ...
 
     def read(self, item: Any) -> Given | None:
-        """Returns what an item says of itself; None, or a text that is no string, where it has none."""
+        """Returns the text, id and metadata of an item; None, or a text that is no ``str``, if it has no
+        text."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsOf:
-    """This class represents a client of your own, by two functions.
+    """An ``ItemsOf`` is a client of your own, made of two functions.
 
-    ``take_apart``: from a response to a list of its items. ``put_together``: from a response and some of
-    such items, in order, to a response with just these. It must not change what it is given.
+    ``take_apart`` returns the items of a response as a list. ``put_together`` takes a response and some
+    items, in order, and returns a response with these items only; it must not change its arguments.
     """
 
     take_apart: Callable[[Any], Sequence[Any]]
@@ -57,9 +55,9 @@ class ItemsOf:
         return [list(self.take_apart(response))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns what ``put_together`` makes of them."""
+        """Returns the result of ``put_together``."""
         return self.put_together(like, [item for row in rows for item in row])
 
     def read(self, item: Any) -> Given | None:
-        """Returns what is found in a text, a dict or an object with a text."""
+        """Returns the text, id and metadata in a str, a dict or an object with a text."""
         return read_any(item)

@@ -1,4 +1,4 @@
-"""Texts, ids and metadata in what clients call a payload, a source, a row."""
+"""This module finds texts, ids and metadata in dicts, rows and objects of clients."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,43 +9,43 @@ from typing import Any, cast
 from ...given import ID_KEYS, NAMING_METADATA, Given
 
 TEXT_KEYS = ("page_content", "text", "content", "snippet", "body", "document", "chunk", "passage")
-"""Keys that clients and their users keep a text under, the surest first."""
+"""The usual keys of a text, the most specific first."""
 _VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
 
 
 def field_of(holder: Any, name: str) -> Any:
-    """Returns what a dict has under a key, or an object as an attribute; else None."""
+    """Returns the value of a dict's key or an object's attribute; None if there is none."""
     if isinstance(holder, Mapping):
         return cast("Mapping[str, Any]", holder).get(name)
     return getattr(holder, name, None)
 
 
 def mapping_in(value: object) -> Mapping[str, Any]:
-    """Returns a mapping as it is, and an empty one for anything else."""
+    """Returns the value if it is a mapping, else an empty mapping."""
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
 def is_listed(value: object) -> bool:
-    """Returns True iff it is a list or a tuple."""
+    """Returns True iff the value is a list or a tuple."""
     return isinstance(value, (list, tuple))
 
 
 def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
-    """Returns the text among fields, the id, and the other plain fields as metadata.
+    """Returns the text and the id among fields, and the other plain fields as metadata.
 
-    ``text``, ``identity``: the keys that hold them. Without the first, the text is what stands under a
-    usual key, else the only field that is a text at all.
+    ``text``, ``identity``: the keys of the text and the id. Without ``text``, a usual key is taken, else
+    the key of the only text.
     """
     key = text if text is not None else text_key(fields)
-    told = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
+    named = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
     inside = mapping_in(fields.get("metadata"))
     hidden = {key, identity, *ID_KEYS, *(("metadata",) if inside else ())}
     beside = {str(name): each for name, each in fields.items() if name not in hidden and _is_plain(each)}
-    return Given(fields.get(key), told, {**beside, **inside})
+    return Given(fields.get(key), named, {**beside, **inside})
 
 
 def text_key(fields: Mapping[Any, Any]) -> Any:
-    """Returns the key of the text among fields; None where nothing says which it is."""
+    """Returns the key of the text among fields; None if several fields may be the text, or none."""
     usual = next((key for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     if usual is not None:
         return usual
@@ -55,8 +55,7 @@ def text_key(fields: Mapping[Any, Any]) -> Any:
 
 
 def read_any(item: Any) -> Given | None:
-    """Returns what a text, a dict, a row or an object with a text says of itself; None for anything
-    else."""
+    """Returns the text, id and metadata of a str, a dict, a row or an object with a text."""
     if isinstance(item, str):
         return Given(item, None, {})
     fields = fields_in(item)
@@ -68,8 +67,7 @@ def read_any(item: Any) -> Given | None:
 
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:
-    """Returns a dict, or the columns of a row by their names, else by their places; None for what is
-    neither."""
+    """Returns a dict, or the columns of a row by name, else by position; None for other objects."""
     inside = getattr(row, "_mapping", row)
     if isinstance(inside, Mapping):
         return cast("Mapping[Any, Any]", inside)
@@ -82,8 +80,8 @@ def fields_in(row: Any) -> Mapping[Any, Any] | None:
     return dict(enumerate(cast("Sequence[Any]", row))) if is_listed(row) else None
 
 
-def changed(holder: Any, **fields: Any) -> Any:
-    """Returns a dict or an object of the same type with other values in some fields."""
+def with_fields(holder: Any, **fields: Any) -> Any:
+    """Returns a copy of a dict or an object with other values in some fields."""
     if isinstance(holder, Mapping):
         own = copy(cast("dict[str, Any]", holder))
         own.update(fields)
@@ -99,12 +97,12 @@ def changed(holder: Any, **fields: Any) -> Any:
 
 
 def listed_like(values: Iterable[Any], like: Sequence[Any]) -> Any:
-    """Returns the values as a list, or as a tuple where the other one is one."""
+    """Returns the values as a list, or as a tuple if ``like`` is a tuple."""
     return tuple(values) if isinstance(like, tuple) else list(values)
 
 
 def is_array(value: object) -> bool:
-    """Returns True iff it is an array, of whatever library."""
+    """Returns True iff the value is an array of NumPy or of a library with the same interface."""
     return all(hasattr(value, name) for name in ("dtype", "shape", "ndim", "tolist"))
 
 
@@ -118,7 +116,7 @@ def _text_of(item: object, name: str) -> str | None:
 
 
 def _is_text(value: object) -> bool:
-    # Without an adapter, a vector comes as text.
+    # Drivers without an adapter for vectors return a vector as text.
     return isinstance(value, str) and not _VECTOR.fullmatch(value.strip())
 
 

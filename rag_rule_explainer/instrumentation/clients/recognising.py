@@ -1,4 +1,4 @@
-"""Which client a response is of, where its shape says so."""
+"""This module recognises the client of a response by its shape."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _KNOWN: tuple[Client, ...] = (chroma, elasticsearch, tavily, mcp_content, qdrant
 
 
 def recognised(response: Any) -> Client | None:
-    """Returns what takes such a response apart; None for any other."""
+    """Returns the client of such a response; None if its shape is unknown."""
     if response is None or isinstance(response, str):
         return None
     return next((client for client in _KNOWN if client.rows(response) is not None), None)

@@ -1,8 +1,7 @@
-"""Attributes of an object that each run has for itself, whoever reads or sets them, and how.
+"""This module gives each run its own copy of an object's attributes.
 
-The object stays the same one; only what it holds is looked up elsewhere inside a run. Plain data is
-copied; what else it refers to, such as a client or another object, is shared, and isolated, if at all,
-where it is used.
+The object itself is not copied; inside a run, its attributes are looked up in the copy. Plain data is
+copied. Other objects, such as a client, are shared, and may be isolated by a mechanism of their own.
 """
 
 from collections import deque
@@ -18,20 +17,19 @@ from ..run_context import refused
 from .isolating import current_state
 
 PARTS = ("__dict__", "__pydantic_private__", "__pydantic_fields_set__", "__pydantic_extra__")
-"""Where an object keeps its attributes; the latter are those of pydantic models."""
+"""The dicts that hold an object's attributes; all but the first are those of pydantic models."""
 
 ADDED = ("__init__", "__getattribute__", "__setattr__", "__delattr__")
-"""What has to be replaced on a root class."""
+"""The methods that are replaced on a root class."""
 
 Parts: TypeAlias = dict[str, Any]
 _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | None = None) -> Any:
-    """Returns a copy of containers, all the way down, and of objects of the types ``data``; of nothing
-    else.
+    """Returns a copy of nested containers and of objects of the types ``data``; other objects are shared.
 
-    Vectors are shared: nobody changes the numbers in one.
+    Embedding vectors are shared as well, because applications do not change their numbers.
     """
     kind = cast("type[Any]", type(value))
     if kind in _LEAVES:
@@ -57,7 +55,7 @@ def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | No
 
 
 def _renew(made: Any, items: Iterable[Any], data: tuple[type, ...], memo: dict[int, Any]) -> None:
-    """Puts copies in the place of what a copied container holds."""
+    """Replaces the items of a copied container by copies."""
     for place, each in [(place, each) for place, each in items if type(each) not in _LEAVES]:
         made[place] = data_copy(each, data, memo)
 
@@ -67,10 +65,11 @@ def _is_vector(value: list[Any]) -> bool:
 
 
 class Attributes:
-    """Keeps the attributes of objects apart from run to run.
+    """This class isolates the attributes of objects, run by run.
 
-    ``data``: types of objects that are copied with what holds them. ``told``: what of an object bears on
-    answers, or None. ``carries``: True for objects that must not be made in one run and used in another.
+    ``data``: the types of objects that are copied together with their holder. ``told``: returns the part
+    of an object that answers depend on, or None. ``carries``: returns True for objects that must not be
+    made in one run and used in another.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class Attributes:
             if name in attributes:
                 return attributes[name]
             if name == "__getstate__" and len(parts) == 1 and not _has_a_state(thing):
-                return lambda: dict(attributes)  # what copies and pickles are made of
+                return lambda: dict(attributes)  # copies and pickles are made from this state
             if name in object.__getattribute__(thing, "__dict__"):
                 raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
             return method(thing, name)
@@ -117,7 +116,7 @@ class Attributes:
         def set_(thing: Any, name: str, value: Any) -> None:
             parts = self._parts(thing)
             kind = cast("type[Any]", type(thing))
-            # A model puts its fields into its own dict, of which it is given the run's.
+            # A pydantic model sets fields in its ``__dict__``, which is the run's copy already.
             if parts is None or len(parts) > 1 or hasattr(getattr(kind, name, None), "__set__"):
                 method(thing, name, value)
             else:
@@ -138,13 +137,12 @@ class Attributes:
         return delete
 
     def _parts(self, thing: Any) -> Parts | None:
-        """Returns what this run has instead of what the object holds, or None where it has the real
-        one."""
+        """Returns the run's copy of the attributes; None if the run uses the object's own."""
         state = current_state()
         if state is None or state.bore(thing):
             return None
         if _is_empty(thing):
-            # Copies and what is unpickled are made without an ``__init__``.
+            # ``copy`` and ``pickle`` make objects without calling ``__init__``.
             state.note_birth(thing)
             return None
         if self._carries(thing):
@@ -161,14 +159,14 @@ class Attributes:
             except AttributeError:
                 continue
         taken: Parts = data_copy(parts, self._data)
-        told = self._told(thing, taken["__dict__"])
-        if told is not None:
-            state.before.setdefault(("told", Same(thing)), told)
+        deciding = self._told(thing, taken["__dict__"])
+        if deciding is not None:
+            state.before.setdefault(("told", Same(thing)), deciding)
         return taken
 
 
 def _is_empty(thing: object) -> bool:
-    """Returns True for an object that is not complete yet: all that are recognised hold something."""
+    """Returns True for an object without attributes, which ``__init__`` has not completed yet."""
     if object.__getattribute__(thing, "__dict__"):
         return False
     try:
@@ -179,36 +177,36 @@ def _is_empty(thing: object) -> bool:
 
 
 def _has_a_state(thing: object) -> bool:
-    """Returns True where the class itself says what copies are made of."""
+    """Returns True iff the class defines its own ``__getstate__``."""
     kind: Any = type(thing)
     return getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None)
 
 
 def born(method: Any, *, outside: bool = False) -> Any:
-    """Returns an ``__init__`` after which the run knows the object as one of its own.
+    """Returns an ``__init__`` that notes the new object as the run's own.
 
-    ``outside``: it may stand for something outside of the process, which is known again by what it was
-    made with.
+    ``outside``: the object may stand for something outside of the process, which other runs recognise by
+    the arguments of ``__init__``.
     """
 
     @wraps(method)
     def init(thing: Any, *args: Any, **kwargs: Any) -> None:
         state = current_state()
         if state is not None and not state.bore(thing):
-            told = described((type(thing).__qualname__, args, kwargs), deep=False) if outside else None
-            state.note_birth(thing, told)
+            made_of = described((type(thing).__qualname__, args, kwargs), deep=False) if outside else None
+            state.note_birth(thing, made_of)
         method(thing, *args, **kwargs)
 
     return init
 
 
-def place_of(state: State, thing: object) -> Hashable:
-    """Returns how every run recognises what the thing stands for."""
+def shared_key_of(state: State, thing: object) -> Hashable:
+    """Returns the key by which all runs recognise the thing."""
     return state.told_of(thing) or Same(thing)
 
 
 def not_carried_over(state: State, thing: object) -> None:
-    """Raises StateShared for something that the baseline made and a replay uses."""
+    """Raises StateShared if the baseline made the thing that a replay now uses."""
     if state.first is not None and state.first.bore(thing):
         raise refused(
             StateShared(f"a {type(thing).__name__} that was made during one run was used by another one")

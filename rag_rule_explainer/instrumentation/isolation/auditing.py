@@ -1,7 +1,7 @@
-"""What Python tells of files and of the environment while a run goes on.
+"""This module passes Python's audit events on files and the environment to the current run.
 
-Whoever opens a file, connects to a database in one, or sets a variable of the environment, by whatever
-library, raises an audit event, which is told to the run that the current context takes part in.
+Python raises such an event whenever code opens a file, connects to SQLite, or sets an environment
+variable, whichever library it uses.
 """
 
 import sys
@@ -23,21 +23,21 @@ _here = threading.local()
 
 @cache
 def listen() -> None:
-    """From now on, runs are told. An audit hook stays for as long as the process does."""
-    sys.addaudithook(_told)
+    """Installs the audit hook once; Python cannot remove it again."""
+    sys.addaudithook(_passed_on)
 
 
-def _told(event: str, given: tuple[Any, ...]) -> None:
+def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     if event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()
-    # What a retrieval reads and writes is not the application's: replays are served instead.
+    # Replays are served without retrieving, so the files of a retrieval do not matter.
     if run is None or run.outside is None or inside_retrieval.get():
         return
     _here.busy = True
     try:
         run.outside.take(event, given)
-    except Exception:  # noqa: S110 -- what is raised here would be raised in the application
+    except Exception:  # noqa: S110 -- an error of the hook would be raised in the application
         pass
     finally:
         _here.busy = False

@@ -1,7 +1,6 @@
-"""A replay that ends the process ends itself alone.
+"""This module turns ``sys.exit()`` in a task of a replay into an error of that task.
 
-``sys.exit()`` in a task of its own, such as a branch of a chain, would end the loop, and with it all that
-was found out by then: there is no way to catch it but in the task.
+Otherwise it would end the event loop, and with it the whole explanation; only the task can catch it.
 """
 
 import asyncio
@@ -16,19 +15,19 @@ from typing_extensions import override
 from ..run_context import participation
 
 _within: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
-"""How many replays go on by loop."""
+"""The number of running replays on each loop."""
 
 
 _COROUTINE: Any = CoroutineType
 
 
 class ApplicationExited(Exception):
-    """Stands for a SystemExit that a task of a replay raised."""
+    """This error replaces a SystemExit that a task of a replay raised."""
 
 
 @contextmanager
 def exits_contained() -> Generator[None, None, None]:
-    """Inside, a SystemExit in a task of a replay is an error of that task. On a running loop."""
+    """Turns a SystemExit in a replay's task into an error, inside the block; needs a running loop."""
     loop = asyncio.get_running_loop()
     before = loop.get_task_factory()
     is_first = not _within.get(loop, 0)
@@ -45,13 +44,13 @@ def exits_contained() -> Generator[None, None, None]:
 
 
 class _Containing:
-    """Makes tasks as they are made otherwise. ``before``: by what."""
+    """This task factory wraps the coroutines of replays. ``before``: the loop's earlier task factory."""
 
     def __init__(self, before: Callable[..., Any] | None) -> None:
         self.before = before
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
-        # Every task of the loop comes by here.
+        # All tasks of the loop are made here, also those outside of replays.
         if type(coro) is _COROUTINE and participation() is not None:
             coro = _Contained(coro)
         if self.before is not None:
@@ -60,10 +59,10 @@ class _Containing:
 
 
 class _Contained(Coroutine[Any, Any, Any]):
-    """This class represents a coroutine, of which a SystemExit is an error like any other.
+    """This class wraps a coroutine and turns its SystemExit into an ``ApplicationExited``.
 
-    It is stepped as the coroutine itself would be: one around it would have to be closed after it, which
-    costs each task a call of the loop.
+    It forwards each step. An ``async def`` around the coroutine would have to be closed after it, which
+    costs each task a further call of the loop.
     """
 
     __slots__ = ("_coroutine",)
@@ -94,7 +93,7 @@ class _Contained(Coroutine[Any, Any, Any]):
         return self._coroutine.__await__()
 
     def __getattr__(self, name: str) -> Any:
-        """Returns what shows how far it is, such as ``cr_frame``."""
+        """Returns other attributes of the coroutine, such as ``cr_frame``."""
         return getattr(self._coroutine, name)
 
 

@@ -1,8 +1,7 @@
-"""Hands a run on to the threads that it begins, so that what it asks for there is its own.
+"""This module makes the threads that a run starts part of that run.
 
-A thread knows nothing of the context in which it was begun. What a run gives to a pool, or to a thread
-of its own, is done for that run. Only our own variables go there: the application finds nothing else
-than where nobody explains it.
+A new thread does not inherit the context of its starter. Only this package's own context variables are
+passed on, so that the application finds the same variables as without an explanation.
 """
 
 import re
@@ -20,11 +19,11 @@ from ..run_context import participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 
 _OURS = "rag_rule_"
-"""How the names of our own variables begin."""
+"""The prefix of the names of this package's context variables."""
 
 
 def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the function, which knows the run that goes on here and now, wherever it is called."""
+    """Returns a function that calls ``function`` as part of the current run, in any thread."""
     context = copy_context()
     ours = [(each, context[each]) for each in context if each.name.startswith(_OURS)]
 
@@ -37,7 +36,7 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _traced() -> AbstractContextManager[object]:
-    """Inside, whatever is traced is marked as what the current run traces."""
+    """Marks the traces inside the block as those of the current run."""
     replay, run = current_replay(), participation()
     if replay is not None:
         return marked(replay)
@@ -76,8 +75,8 @@ def _to_a_thread(_: str, start: Any) -> Any:
 
 
 def _is_the_applications(thread: threading.Thread) -> bool:
-    """Returns whether a thread does what code of the user's, or of a framework, says: one of a library,
-    such as a pool's own, serves whoever comes."""
+    """Returns True iff a thread runs code of the user or of a framework. Threads of other libraries,
+    such as the workers of a pool, may serve several runs."""
     does: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(does, partial):
         does = cast("partial[Any]", does).func
@@ -89,4 +88,4 @@ INTERCEPTIONS = [
     Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
 ]
-"""What is replaced while somebody explains."""
+"""The methods that are replaced during an explanation."""

@@ -1,7 +1,7 @@
-"""How the methods of what remembers are carried out on what a run sees instead of the real thing.
+"""This module runs the methods of memories on a run's own copy of their content.
 
-Each use is written once, as a generator that yields the calls it needs of the real thing; ``carried_out``
-and ``acarried_out`` make them.
+Each method is written once, as a generator that yields the calls of the real object that it needs;
+``carried_out`` makes these calls, and ``acarried_out`` awaits them.
 """
 
 import inspect
@@ -20,30 +20,32 @@ _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=Fa
 
 
 class Real(NamedTuple):
-    """This class represents a call of the real thing: the one that was made, or one that only reads, by
-    its name."""
+    """A ``Real`` describes a call of the real object.
+
+    ``reading``: the name of a method that only reads, called with ``given``; empty for the application's
+    own call.
+    """
 
     reading: str = ""
     given: tuple[Any, ...] = ()
 
 
 MADE = Real()
-"""The very call that was made, as it was made."""
+"""The application's own call, unchanged."""
 
 Use: TypeAlias = Generator[Real, Any, Any]
-"""Yields the calls that are to be made, is sent what each returned, and returns what the caller gets."""
+"""A generator that yields calls, is sent their results, and returns the result for the caller."""
 
 
 def current_state() -> State | None:
-    """Returns what the current context's run sees; None outside of runs, and while the real thing is
-    read."""
+    """Returns the state of the current run; None outside of runs, and inside ``reading_real``."""
     run = participation()
     return None if run is None or _reading_real.get() else run.state
 
 
 @contextmanager
 def reading_real() -> Generator[None, None, None]:
-    """Inside, every thing is the real one."""
+    """Lets all calls inside the block use the real objects."""
     token = _reading_real.set(True)
     try:
         yield
@@ -52,7 +54,7 @@ def reading_real() -> Generator[None, None, None]:
 
 
 def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
-    """Returns what comes of a use; ``call`` makes the calls it needs."""
+    """Returns the result of a use; ``call`` makes the calls that it yields."""
     try:
         real = next(use)
         while True:
@@ -64,7 +66,7 @@ def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
 
 
 async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
-    """Returns the same where calls have to be awaited."""
+    """Returns the result of a use; ``call`` makes the calls that it yields, which are awaited."""
     try:
         real = next(use)
         while True:
@@ -76,8 +78,7 @@ async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
 
 
 def arguments(method: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
-    """Returns what a method is called with, by name, with its defaults; extra ones are left as they
-    are."""
+    """Returns the arguments of a call by parameter name, with defaults."""
     bound = _signature(method).bind(*given, **named)
     bound.apply_defaults()
     return dict(bound.arguments)

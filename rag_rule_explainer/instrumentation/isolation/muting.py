@@ -1,9 +1,8 @@
-"""Keeps what replays print and warn of from being shown: the first run has shown it already.
+"""This module hides the prints and warnings of replays, because the first run has shown them already.
 
-While somebody explains, ``sys.stdout`` and ``warnings.showwarning`` are replaced by what passes
-everything on but what comes out of a replay. Other threads, conditions, judges and progress print as
-ever, and so does whatever outlives its replay. Stderr and log records are left alone: that is where
-trouble is told.
+During an explanation, ``sys.stdout`` and ``warnings.showwarning`` are replaced by filters. Other threads,
+conditions, judges and progress print as usual. Stderr and log records are not filtered, so that errors
+stay visible.
 """
 
 import sys
@@ -19,18 +18,18 @@ from rich.file_proxy import FileProxy
 from ..run_context import participation
 
 _late: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
-"""Whether what goes on is the end of a muted replay, which is told when it was judged."""
+"""True in code that ``muted`` has muted beyond the replay itself."""
 
 
 def is_muted() -> bool:
-    """Returns True iff what is printed here and now is not shown."""
+    """Returns True iff prints of the current context are hidden."""
     run = participation()
     return _late.get() or (run is not None and run.muted)
 
 
 @contextmanager
 def muted(is_so: bool) -> Generator[None, None, None]:
-    """Inside, nothing is shown, if it is to be so, be it outside of replays."""
+    """Hides all prints inside the block if ``is_so``, also outside of replays."""
     token = _late.set(is_so or _late.get())
     try:
         yield
@@ -39,7 +38,7 @@ def muted(is_so: bool) -> Generator[None, None, None]:
 
 
 class _Stdout:
-    """Passes on what is written, but for replays; in all else it is the stream behind it."""
+    """This stream drops the text of muted replays; all else is forwarded to ``behind``."""
 
     def __init__(self, behind: Any) -> None:
         self.behind = behind
@@ -60,7 +59,7 @@ class _Stdout:
 
 
 class _Warnings:
-    """Passes on what is warned of, but for replays."""
+    """This replacement of ``warnings.showwarning`` drops the warnings of muted replays."""
 
     def __init__(self, behind: Any) -> None:
         self.behind = behind
@@ -76,12 +75,12 @@ _users = 0
 
 @contextmanager
 def muting() -> Generator[None, None, None]:
-    """Inside, muted replays are not heard. Nests, and is shared."""
+    """Installs the filters inside the block. Blocks may nest, and may overlap in threads."""
     global _users  # noqa: PLW0603 -- there is one stdout
     with _lock:
         _users += 1
-        # What somebody redirects meanwhile, such as a tool that reads what its code prints, is theirs.
-        # But a progress bar that has begun meanwhile stands before ours.
+        # A stream that another component redirects meanwhile, such as a tool that reads the prints of
+        # its code, is not filtered. A progress bar that began meanwhile is: it wraps the filter.
         stdout: Any = sys.stdout
         if isinstance(stdout, FileProxy) or (_users == 1 and stdout is not None):
             sys.stdout = cast("TextIO", _Stdout(stdout))
@@ -97,7 +96,7 @@ def muting() -> Generator[None, None, None]:
 
 
 def _restore() -> None:
-    # Somebody may have replaced ours meanwhile; it passes everything on, so theirs stays.
+    # If another component has replaced the filter meanwhile, its stream stays in place.
     stdout: Any = sys.stdout
     while isinstance(stdout, _Stdout):
         sys.stdout = stdout = stdout.behind
@@ -107,7 +106,7 @@ def _restore() -> None:
 
 
 def _put_back_late() -> None:
-    """Where somebody put ours back after all had ended."""
+    """Removes the filters if another component restored them after the last explanation ended."""
     with _lock:
         if not _users:
             _restore()

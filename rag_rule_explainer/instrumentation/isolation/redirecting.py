@@ -1,9 +1,9 @@
-"""Redirects a shared thing to a run's own copy of it, whatever of it is used.
+"""This module redirects the use of a shared object to the run's own copy.
 
-While somebody explains, looking up an attribute of an instance of an intercepted root class in a run, or
-setting one, concerns the run's own copy. Everybody else's look-ups go through. A thing that keeps its
-state to itself has a twin for each run (see ``twins``); for any other, an overlay does what its interface
-says and leaves the thing as it is.
+Inside a run, getting or setting an attribute of an instance of an intercepted root class acts on the
+run's copy; outside of runs, it acts on the object. An object that holds all its state in itself has a
+twin for each run (see ``twins``). Other objects get an overlay, which implements their interface without
+changing them.
 """
 
 import re
@@ -25,12 +25,11 @@ _untouched: ContextVar[bool] = ContextVar("rag_rule_untouched", default=False)
 _INTERCEPTED = ("__getattribute__", "__setattr__", "__delattr__", "__init__")
 _WHOLE = ("__dict__", "__pydantic_private__")
 TRANSPARENT = "_rag_rule_transparent"
-"""Stands in classes that only hand on what they are asked."""
+"""The attribute that marks classes which only forward calls to another object."""
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
-    """Returns the error for state that would carry over from run to run, which an application cannot
-    swallow."""
+    """Returns the error for state that would carry over between runs, and notes it on the run."""
     error = StateShared(seen, ways_out)
     refused(error)
     return error
@@ -38,7 +37,7 @@ def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared
 
 @contextmanager
 def untouched() -> Generator[None, None, None]:
-    """Inside, the things themselves are used."""
+    """Lets all calls inside the block use the objects themselves."""
     token = _untouched.set(True)
     try:
         yield
@@ -47,15 +46,14 @@ def untouched() -> Generator[None, None, None]:
 
 
 class Overlay(Protocol):
-    """Stands in for a thing that has no twin, in one run."""
+    """An ``Overlay`` replaces some attributes of an object without a twin, in one run."""
 
     def attribute(self, name: str) -> Any:
-        """Returns what the thing's attribute is in this run; ``name`` is one that the overlay stands in
-        for."""
+        """Returns the attribute as this run sees it; ``name`` is one that the overlay replaces."""
         ...
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Sets it in this run."""
+        """Sets the attribute for this run only."""
         ...
 
 
@@ -63,7 +61,7 @@ _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]")
 
 
 def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
-    """Wraps an ``__init__`` so that a run knows what is made during it."""
+    """Returns a wrapper for ``__init__`` that notes new objects as those of the current run."""
 
     def making(method: Any) -> Any:
         @wraps(method)
@@ -72,9 +70,10 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
             if state is None or _untouched.get() or state.owns(thing):
                 method(thing, *args, **kwargs)
                 return
-            told = type(thing).__module__, type(thing).__qualname__, described((args, kwargs), deep=False)
+            kind = cast("type[Any]", type(thing))
+            made_of = kind.__module__, kind.__qualname__, described((args, kwargs), deep=False)
             unsaid = tuple(each for each in (*args, *kwargs.values()) if _ADDRESS.search(repr(each)))
-            with state.birth_of(thing, told, unsaid):
+            with state.birth_of(thing, made_of, unsaid):
                 method(thing, *args, **kwargs)
 
         return init
@@ -83,21 +82,19 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 
 def known_as(state: State, thing: Any) -> Hashable:
-    """Returns how all runs recognise a thing that may be made anew in each of them, for what is
-    outside."""
+    """Returns the key by which all runs recognise a thing that each of them may make anew."""
     return state.told_of(thing) or (state.first and state.first.told_of(thing)) or Same(thing)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """This class represents a thing at its beginning, as it is kept for all runs; said by what it
-    holds."""
+class Original:
+    """An ``Original`` holds a copy of a thing as it was before the first run; its text is its content."""
 
     twin: Any
     twins: Twins
 
     def another(self) -> Any:
-        """One more, for a run."""
+        """Returns a new copy, for one run."""
         return self.twins.of(self.twin)
 
     def __repr__(self) -> str:
@@ -106,9 +103,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """What one run uses instead of a thing. ``twin``: the thing itself where the run may use that.
+    """A ``StandIn`` holds the object that one run uses instead of ``thing``.
 
-    ``overlay``: in the place of a twin. ``shared``: writing is refused.
+    ``twin``: a copy, or the thing itself if the run may use it. ``overlay``: used if there is no twin.
+    ``shared``: True if the run must not write to it.
     """
 
     thing: Any
@@ -119,14 +117,14 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """How all instances of a root class are isolated, run by run.
+    """This class isolates all instances of a root class, run by run.
 
-    ``state``: of the run that the current context is part of. ``overlay``: for things without a twin.
-    ``overlaid``: the names that overlays stand in for. ``writes``: those that change a thing.
-    ``wakes``: the names whose use makes a copy; by default all. ``stays``: methods that are called on the
-    thing itself even where there is a twin: what they look up then concerns the twin. ``owns_born``:
-    whether one that a run makes is that run's own, and is used as it is. ``aside``: answers depend on it
-    by retrieval only.
+    ``state``: returns the state of the current run. ``overlay``: makes the overlay of a thing without a
+    twin. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that change a thing.
+    ``wakes``: the attributes whose use makes a copy; None for all. ``stays``: methods that are called on
+    the thing itself; their own look-ups use the twin. ``owns_born``: returns True if a thing made in a
+    run belongs to that run and is used directly. ``aside``: True if answers depend on the things only
+    through retrieval.
     """
 
     module: str
@@ -143,7 +141,7 @@ class Isolation:
 
     @property
     def interception(self) -> Interception:
-        """Replaces what looks attributes up, for all instances."""
+        """Returns the replacements of the methods that get and set attributes."""
         names = re.compile("|".join(_INTERCEPTED))
         return Interception(self.module, self.owner, names, self._wrapping, _INTERCEPTED)
 
@@ -210,11 +208,11 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """Returns None where the thing itself is to be used."""
+        """Returns the stand-in that this run uses; None if it uses the thing itself."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        if original is not None:  # the copy of another run came here, by way of something shared
+        if original is not None:  # a shared object has passed on the copy of another run
             return StandIn(thing, original)
         key = self.owner, Same(thing)
         stand_in: StandIn | None = state.owned(key)
@@ -255,38 +253,37 @@ class Isolation:
         state.note_copy(twin, thing)
         return StandIn(thing, twin)
 
-    def _held(self, state: State, thing: Any) -> Held | None:
-        """Returns the thing as it was when the first run first used it; None where it has no twin."""
+    def _held(self, state: State, thing: Any) -> Original | None:
+        """Returns the thing as it was before the first run used it; None if it has no twin."""
         kept, key = state.aside if self.aside else state.before, (self.owner, Same(thing))
         if key not in kept:
             if self.twins is None:
                 return None
             try:
-                kept.setdefault(key, Held(self.twins.of(thing), self.twins))
+                kept.setdefault(key, Original(self.twins.of(thing), self.twins))
             except NoTwin:
                 return None
         return kept[key]
 
     def keep(self, state: State, thing: Any) -> Any:
-        """Keeps what the thing holds now as what it held before the run; returns its overlay, if any."""
+        """Notes the thing's current state as the state before the run. Returns its overlay, if any."""
         stand_in = self._stand_in(state, thing, "", keeping=True)
         return None if stand_in is None else stand_in.overlay
 
 
 def _was_written(state: State, key: Hashable) -> bool:
-    """Returns True where the thing itself holds what the user's own run wrote, which a replay is not to
-    see."""
+    """Returns True iff the user's own run wrote to the thing itself; replays must not see that."""
     first = state.first
     return first is not None and first.live and first.owned(key) is not None
 
 
 def always(_isolation: Isolation, _thing: Any) -> bool:
-    """For things of which one that a run makes is always that run's own."""
+    """Returns True: every thing that a run makes belongs to that run."""
     return True
 
 
 def in_memory(isolation: Isolation, thing: Any) -> bool:
-    """For things that a run may also make for what is outside of it."""
+    """Returns True iff the thing keeps its state in memory; else it stands for a state outside."""
     try:
         _ = None if isolation.twins is None else isolation.twins.of(thing)
     except NoTwin:

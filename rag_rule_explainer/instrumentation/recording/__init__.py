@@ -1,1 +1,1 @@
-"""Records of what was retrieved, and checks of what replays were served."""
+"""This package records the baseline's retrievals, and checks the sources that replays were served."""

@@ -1,4 +1,4 @@
-"""Kept = delivered = seen: what a baseline showed its model, and whether each replay keeps to it."""
+"""This module checks that a replay's model saw the retained sources, and no others."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,10 +12,10 @@ from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
 from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
-from .recorder import Serving
+from .serving import Serving
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
-"""Whether the answer of a replay that retrieved nothing at all counts."""
+"""How to treat a replay that retrieved nothing: "error" raises, "accept" lets its answer count."""
 
 SEEING_UNKNOWN = (
     "seeing unknown: no retrieved text was recognised in what the model was sent (it is not sent to a "
@@ -36,13 +36,13 @@ MISSED = (
 
 @dataclass(frozen=True, slots=True)
 class ExposureChecks:
-    """What a baseline retrieved and showed, and thereby what a replay is to keep to.
+    """This class knows which sources the baseline showed its model, and checks each replay against it.
 
-    ``units``: the sources to explain by. ``held_out``: those retrieved but never shown, which no replay
-    is served under the scope "seen". ``scope``: "retrieved" where seeing is unknown. ``unrecognised``:
-    ids of those that the model is known to be shown, in a form in which they are not recognised.
-    ``making``: how a function that makes the application anew is passed, in words. ``requests``: what
-    models were sent.
+    ``units``: the sources that rules are about. ``held_out``: the sources that were retrieved but never
+    shown; under the scope "seen", no replay is served them. ``scope``: "retrieved" if it is unknown what
+    the model saw. ``unrecognised``: the ids of sources that the model is known to be shown in a form in
+    which they are not recognised. ``making``: in words, how to pass a function that makes the application
+    anew. ``requests``: the baseline's requests.
     """
 
     scope: Scope
@@ -67,17 +67,17 @@ class ExposureChecks:
         shown: Iterable[str] = (),
         on_no_retrieval: OnNoRetrieval = "error",
     ) -> "ExposureChecks":
-        """From what was retrieved, and what models were sent meanwhile.
+        """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
 
         Under the scope "seen", a source is held out if it could be recognised, was not, and another was.
-        ``pinned`` ones never are, nor those that are known to be ``shown`` all the same.
+        ``pinned`` sources are never held out, nor sources that are known to be ``shown``.
         """
         sight, requests = Sight(sources, constant), tuple(requests)
         seen = sight.seen_in(requests)
         if not seen:
             actual = scope if scope == "given" else "retrieved"
             return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
-        told = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests)
+        checks = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests)
         known = sight.glued_in(requests).union(shown)
         unrecognised = (sight.recognisable - seen).intersection(known)
         unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
@@ -89,10 +89,10 @@ class ExposureChecks:
                 f"{counts}: the rules are about those it saw; the others are served in no replay "
                 '(scope="retrieved" takes them in)'
             )
-            return told(scope, units, held_out, (note,), sight, unrecognised=unrecognised)
+            return checks(scope, units, held_out, (note,), sight, unrecognised=unrecognised)
         promoted = (f"{counts}: leaving one out may promote another that it did not see",)
         notes = promoted if unseen else ()
-        return told(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
+        return checks(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
 
     def checked(
         self,
@@ -101,12 +101,11 @@ class ExposureChecks:
         serving: Serving[object],
         requests: Sequence[Request],
     ) -> Answer:
-        """Returns the answer with what it was given on it.
+        """Returns the answer with the ids of the sources that were delivered and seen.
 
-        Raises ReplayMissedGate where nothing was retrieved, SourceLeak where the model was sent a source
-        that was left out, SourcesReordered where sources came in another order than they were to, if
-        that is not the recorded one, UnusableReply where a kept source was not delivered, or no model was
-        asked that could have seen it.
+        Raises ReplayMissedGate if nothing was retrieved, SourceLeak if the model was sent an omitted
+        source, SourcesReordered if sources came in another order than requested, UnusableReply if a
+        retained source was not delivered, or if no model was called that could have seen it.
         """
         if serving.refused is not None:
             raise serving.refused
@@ -152,7 +151,7 @@ class ExposureChecks:
     def _check_order(
         self, serving: Serving[object], requests: Sequence[Request], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Raises SourcesReordered; yields what is to be known of sources whose order was not seen."""
+        """Raises SourcesReordered if the order is wrong. Yields a remark if the order is unknown."""
         if tuple(serving.handed) != serving.order:
             raise SourcesReordered(serving.order, tuple(serving.handed), "its searches returned")
         _check_shown(self.sight.orders_in(self.requests), [each.id for each in self.units])
@@ -172,15 +171,15 @@ class ExposureChecks:
     def unseen_needed(
         self, that_found: ThatFound = nobody_knows, answers: str = ""
     ) -> UnseenSourcesNeeded:
-        """Returns the error for a replay that goes another way without the sources that no model saw.
+        """Returns the error for a replay that differs without the sources that no model saw.
 
-        ``answers``: how the answer came out, where that is all that shows it.
+        ``answers``: how the answer differs, if nothing else does.
         """
         held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
-        """Returns what to do where the application keeps what an earlier run found."""
+        """Returns the advice for an application that keeps the results of an earlier run."""
         return (
             ". If the application keeps what another run found, pass a function that makes it anew for "
             f"every run{self.making and f': {self.making}'}"
@@ -188,7 +187,7 @@ class ExposureChecks:
 
 
 def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
-    """Raises SourcesReordered where sources are shown in another order than this one."""
+    """Raises SourcesReordered if ``orders`` show sources in another order than ``wanted``."""
     for shown in orders:
         came = tuple(identity for identity in shown if identity in wanted)
         meant = tuple(identity for identity in wanted if identity in came)

@@ -1,4 +1,4 @@
-"""What to put into a gate, where a document that is not served decides what the model is shown."""
+"""This module words the errors that advise which function to put into a gate."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -8,22 +8,22 @@ from ...printable import plain_id, shortened
 from .retrievals import Retrieval
 
 ThatFound: TypeAlias = Callable[[Collection[str]], Sequence[Retrieval[Any]]]
-"""From ids to the retrievals of the baseline that found any of these sources."""
+"""A function from ids to the baseline's retrievals that found any of these sources."""
 
 ANOTHER_WAY = "the application goes another way even if all that was shown is kept"
 
 
 def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """No retrieval: where none was recorded."""
+    """Returns no retrieval, for baselines without a record of them."""
     return ()
 
 
 def unseen_needed(
     held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
 ) -> UnseenSourcesNeeded:
-    """Returns the error for a replay that goes another way without the sources that no model saw.
+    """Returns the error for a replay that differs without the sources that no model saw.
 
-    ``answers``: how the answer came out, where that is all that shows it.
+    ``answers``: how the answer differs, if nothing else does.
     """
     one, named = len(held_out) == 1, shortened(", ".join(map(plain_id, held_out)), 200)
     were, it = ("was", "it") if one else ("were", "them")
@@ -43,9 +43,10 @@ def unseen_needed(
 
 
 def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
-    """Returns the error for sources that were left out of a replay, and reached the model all the same.
+    """Returns the error for omitted sources that reached the model of a replay.
 
-    ``anew``: what to do where the application keeps what an earlier run found.
+    ``named``: their ids; ``delivered``: the number of sources that the gate served; ``anew``: the advice
+    for an application that keeps the results of an earlier run.
     """
     shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
     caller = _function_of_all(finding)
@@ -66,14 +67,14 @@ def _by(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
-    """Returns what was searched: classes, and functions by their own names, each once."""
+    """Returns the names of the retrievers, classes or functions, each once."""
     known = (each.retriever for each in retrievals if each.retriever is not None)
     names = (str(getattr(each, "__qualname__", type(each).__qualname__)) for each in known)
     return ", ".join(dict.fromkeys(name.rsplit("<locals>.", 1)[-1] for name in names))
 
 
 def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
-    """Returns the innermost function that made all of these retrievals; empty where nobody knows one."""
+    """Returns the innermost function that made all of these retrievals; empty if none is known."""
     if not retrievals:
         return ""
     first, *others = (each.callers for each in retrievals)

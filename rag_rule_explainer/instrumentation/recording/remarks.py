@@ -1,4 +1,4 @@
-"""What is said of replays that searched otherwise than the baseline."""
+"""This module holds the remarks on replays whose searches differ from the baseline's."""
 
 SEVERAL_RESULTS = (
     "a retrieval had several results in the baseline, so each time that a replay makes it, it is served "

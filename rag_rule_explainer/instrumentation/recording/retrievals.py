@@ -1,4 +1,4 @@
-"""One retrieval of the baseline, and what came of it."""
+"""This module represents the retrievals of the baseline and their results."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -7,22 +7,23 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from ...sources import Source
 
 Item = TypeVar("Item")
-"""One retrieved document, as the integration hands it back."""
+"""A retrieved document in the framework's own type."""
 
 Keys: TypeAlias = tuple[Hashable, ...]
-"""How one retrieval may be recognised when it happens again, most specific first."""
+"""The keys by which a repeated retrieval is recognised, the most specific first."""
 
-Kind: TypeAlias = tuple[str, ...]
-"""The classes of what a retrieval searches."""
+Searched: TypeAlias = tuple[str, ...]
+"""The names of the classes of the object that a retrieval searches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval(Generic[Item]):
-    """One retrieval of the baseline. The retriever is kept alive: no other may come by its id.
+    """A ``Retrieval`` holds one retrieval of the baseline and its result.
 
-    ``form``: how its result came, for the integration; ``error``: what it raised, if it did. ``began``,
-    ``ended``: when, as places in the order of all such moments of the run. ``callers``: the functions of
-    the user's that made it, the innermost first.
+    ``retriever``: kept alive, so that no other object gets its ``id()``. ``form``: the form of the
+    result, which the integration restores; ``error``: the error that the retrieval raised, if any.
+    ``began``, ``ended``: moments, numbered in the order of the run. ``callers``: the user's functions
+    that made the retrieval, the innermost first.
     """
 
     keys: Keys
@@ -35,18 +36,19 @@ class Retrieval(Generic[Item]):
     callers: tuple[str, ...] = ()
 
     def overlaps(self, later: "Retrieval[Any]") -> bool:
-        """Returns True iff the later one began before this one had ended."""
+        """Returns True iff ``later`` began before this retrieval ended."""
         return later.began < self.ended
 
 
 Batch: TypeAlias = tuple[tuple[Source, Item], ...]
+"""The items of one retrieval, each with its source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results(Generic[Item]):
-    """What came of one and the same retrieval, each time that the baseline made it.
+    """A ``Results`` holds the results of all calls of one retrieval in the baseline.
 
-    ``overlapping``: it was made again before the first one had ended, so nobody knows their order.
+    ``overlapping``: True if calls overlapped in time, so that their order is unknown.
     """
 
     key: Hashable
@@ -55,5 +57,5 @@ class Results(Generic[Item]):
 
     @property
     def differ(self) -> bool:
-        """Returns True iff not all of them had the same sources."""
+        """Returns True iff the calls did not all find the same sources."""
         return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1

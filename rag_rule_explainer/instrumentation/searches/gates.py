@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from ..copies.copying import described
-from ..recording.recorder import GoingOn, going_on, rejoining
+from ..recording.current import GoingOn, going_on, rejoining
 from .driving import adriven, driven
 from .intercepted_call import Asked, Shape
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ...errors import RagRuleError, StateShared
-from ..recording.recorder import GoingOn, Keys, Recording, Serving, going_on
+from ..recording.current import GoingOn, going_on
+from ..recording.recorder import Recording
+from ..recording.retrievals import Keys
+from ..recording.serving import Serving
 from ..run_context import note_retrieving_tools, participation, refused
 from ..shared_state.reaching import latest_in, reached, size_of
 from ..shared_state.temporaries import Shared

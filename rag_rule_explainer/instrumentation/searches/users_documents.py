@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from ...errors import InvalidInput
 from ...sources import Source
-from ..recording.recorder import Identify
+from ..recording.captured import Identify
 from .identity import Retrieved
 
 Item = TypeVar("Item")

@@ -18,7 +18,10 @@ from langchain_rag_rule_explainer.interception import interception
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ReplayMissedGate
-from rag_rule_explainer.instrumentation.recording.recorder import Captured, Recording, taking_part
+from rag_rule_explainer.instrumentation.recording.captured import Captured
+from rag_rule_explainer.instrumentation.recording.current import taking_part
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.recording.serving import Serving
 from tests.integrations.known import BAD, blames_b_and_d, omission, retention, sets
 from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of, step, texts
 
@@ -261,7 +264,7 @@ def test_a_wrapper_put_on_top_meanwhile_is_left_alone_and_ours_below_it_is_inert
     with interception.intercepting():
         watch()
         theirs = vars(Watched)["invoke"]
-        with taking_part(captured("abcd").replaying(())):
+        with taking_part(Serving(captured("abcd"), ())):
             assert retriever.invoke("served") == []
     assert vars(Watched)["invoke"] is theirs
     assert len(retriever.invoke("afterwards")) == 4
@@ -325,7 +328,7 @@ def test_a_task_that_outlives_its_replay_retrieves_live() -> None:
 
 def test_a_closed_serving_serves_nobody() -> None:
     retriever = retriever_of("ab")
-    serving = captured("ab").replaying(())
+    serving = Serving(captured("ab"), ())
     with interception.intercepting():
         with taking_part(serving):
             context = copy_context()

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnablePassthrough
 from langchain_rag_rule_explainer import AnswerChunk, Explained, RuleExplainer, explained
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.instrumentation.recording.recorder import going_on
+from rag_rule_explainer.instrumentation.recording.current import going_on
 from tests.integrations.known import BAD, omission, retention, sets
 from tests.integrations.langchain.chains import SELDOM, Counting
 from tests.integrations.langchain.models import Telling, facts

@@ -24,7 +24,7 @@ from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index_instrumentation.span.base import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from llama_index_rag_rule_explainer import RuleExplainer, RuleProgressEvent, explained
-from llama_index_rag_rule_explainer.application import CONSTANT
+from llama_index_rag_rule_explainer.application import EMPTY_ANSWER
 from pydantic import PrivateAttr
 from typing_extensions import override
 
@@ -47,9 +47,9 @@ def test_without_nodes_no_model_is_asked_and_the_probe_says_so() -> None:
     )
     (nothing,) = (probe for probe in explanation.probes if not probe.kept)
     assert nothing.answers[0].text == "Empty Response"
-    assert nothing.answers[0].note == CONSTANT
+    assert nothing.answers[0].note == EMPTY_ANSWER
     assert "" not in llm.asked
-    assert all(probe.answers[0].note != CONSTANT for probe in explanation.probes if probe.kept)
+    assert all(probe.answers[0].note != EMPTY_ANSWER for probe in explanation.probes if probe.kept)
 
 
 def test_what_no_sources_at_all_count_as_can_be_said() -> None:

@@ -9,11 +9,8 @@ from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgent
 from llama_index.core.tools import QueryEngineTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index_rag_rule_explainer import RuleExplainer, explained
-from llama_index_rag_rule_explainer.attaching import (
-    ExplainedChatEngine,
-    ExplainedQueryEngine,
-    ExplainedWorkflow,
-)
+from llama_index_rag_rule_explainer.attaching import ExplainedQueryEngine, ExplainedWorkflow
+from llama_index_rag_rule_explainer.explained_chat import ExplainedChatEngine
 from typing_extensions import assert_type
 
 from tests.integrations.known import BAD

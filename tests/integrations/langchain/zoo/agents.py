@@ -14,7 +14,8 @@ from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from rag_rule_explainer import Explanation
-from rag_rule_explainer.instrumentation.recording.recorder import Recording, going_on
+from rag_rule_explainer.instrumentation.recording.current import going_on
+from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from tests.integrations.known import sets
 from tests.integrations.langchain.chains import Scripted
 from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts, sent_in

@@ -1,0 +1,147 @@
+"""This module reads the reply, its finish reason and its tokens out of a model's response."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from pydantic import BaseModel
+
+from rag_rule_explainer.instrumentation.engine import Said, reason_in
+
+_COUNTS = {
+    "input_tokens": ("prompt_tokens", "input_tokens"),
+    "output_tokens": ("completion_tokens", "output_tokens"),
+    "total_tokens": ("total_tokens",),
+}
+
+_EMPTY = "Empty Response"
+"""The text that LlamaIndex puts in place of an empty reply."""
+
+
+def reply_text(response: ChatResponse | CompletionResponse | None) -> str:
+    """Returns the text of a reply; empty if there is no response."""
+    if response is None:
+        return ""
+    return message_text(response.message) if isinstance(response, ChatResponse) else response.text
+
+
+def reply_with_role(response: ChatResponse | CompletionResponse | None) -> str:
+    """Returns a chat reply with its role and tool calls, or the text of a completion."""
+    return (
+        message_with_role(response.message)
+        if isinstance(response, ChatResponse)
+        else reply_text(response)
+    )
+
+
+def message_with_role(message: ChatMessage) -> str:
+    """Returns the text of a message with its role and its tool calls."""
+    calls = message.additional_kwargs.get("tool_calls")
+    return f"{message.role.value}:\n{message_text(message)}" + (f"\n{calls}" if calls else "")
+
+
+def message_text(message: ChatMessage) -> str:
+    """Returns all strings in a message's blocks, including those of tool results."""
+    return "\n".join(text for block in message.blocks for text in _texts(block.model_dump()))
+
+
+def _texts(said: Any) -> Iterable[str]:
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, Mapping):
+        for key, value in cast("Mapping[Any, Any]", said).items():
+            if key != "block_type":
+                yield from _texts(value)
+    elif isinstance(said, (list, tuple)):
+        for value in cast("Iterable[Any]", said):
+            yield from _texts(value)
+
+
+def said_in(response: ChatResponse | CompletionResponse | None, reason: str | None = None) -> Said:
+    """Returns the reply in a response. ``reason``: the finish reason in an earlier chunk, if any."""
+    if response is None:
+        return Said("", reason)
+    extra, kinds, text = [response.additional_kwargs], set[str](), ""
+    if isinstance(response, ChatResponse):
+        extra.append(response.message.additional_kwargs)
+        kinds = {block.block_type for block in response.message.blocks}
+        text = response.message.content or ""
+    else:
+        text = response.text
+
+    raw = _raw(response)
+
+    def has(*names: str) -> bool:
+        return any(each.get(name) for each in extra for name in names)
+
+    def says(name: str) -> bool:
+        return any(name in each for each in (raw, *extra))
+
+    return Said(
+        text,
+        stop_reason_of(response) or reason,
+        calls="tool_call" in kinds or has("tool_calls", "function_call"),
+        refuses=has("refusal") or _refuses(raw),
+        more=has("audio") or not kinds <= {"text", "thinking", "tool_call"},
+        # Complete replies of OpenAI's protocols and of Anthropic always have a finish reason.
+        reports="choices" in raw or says("stop_reason") or str(raw.get("type")).startswith("response."),
+        shown_as="" if text.strip() else _EMPTY,
+    )
+
+
+def _refuses(raw: Mapping[str, Any]) -> bool:
+    """Returns True iff a reply in OpenAI's protocol is a refusal, which LlamaIndex ignores."""
+    messages = (each.get("message") for each in _choices(raw))
+    return any(
+        cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)
+    )
+
+
+def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any]:
+    """Returns the response of the provider's client as a mapping; empty if it is none."""
+    raw: Any = None if response is None else response.raw
+    if isinstance(raw, BaseModel):
+        raw = raw.model_dump(warnings=False)
+    return cast("Mapping[str, Any]", raw) if isinstance(raw, Mapping) else {}
+
+
+def _choices(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed: Any = raw.get("choices")
+    several = cast("list[Any]", listed) if isinstance(listed, list) else []
+    return [cast("Mapping[str, Any]", each) for each in several if isinstance(each, Mapping)]
+
+
+def stop_reason_of(response: ChatResponse | CompletionResponse) -> str | None:
+    """Returns the finish reason that a response reports, or None."""
+    message = response.message.additional_kwargs if isinstance(response, ChatResponse) else None
+    return reason_in(response.raw, response.additional_kwargs, message)
+
+
+def model_of(response: ChatResponse | CompletionResponse | None) -> str:
+    """Returns the name of the model that a response reports; empty if it reports none."""
+    named = _raw(response).get("model")
+    return named if isinstance(named, str) else ""
+
+
+def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, int]:
+    """Returns the tokens that a response reports, by kind; empty if it reports none."""
+    if response is None:
+        return {}
+    usage: Any = _raw(response).get("usage")
+    reported = cast("Mapping[str, Any]", usage) if isinstance(usage, Mapping) else {}
+    places: list[Mapping[str, Any]] = [reported, response.additional_kwargs]
+    spent = {
+        kind: next((each[name] for each in places for name in names if type(each.get(name)) is int), 0)
+        for kind, names in _COUNTS.items()
+    }
+    details = (reported.get(name) for name in ("prompt_tokens_details", "input_tokens_details"))
+    cached = [each.get("cached_tokens") for each in details if isinstance(each, Mapping)]
+    if cached and type(cached[0]) is int and cached[0]:
+        spent["cached_input_tokens"] = cached[0]
+    return spent if any(spent.values()) else {}
+
+
+def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
+    """Returns the tokens that a response reports, by model; empty if it reports none."""
+    usage = usage_in(response)
+    return {model_of(response): usage} if usage else {}

@@ -1,0 +1,86 @@
+"""This module finds signs that an application remembers its baseline in a replay on all sources."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..printable import shortened
+from .doubts import BASELINE
+from .refusals import Refusals
+from .requests.carrying import Carried
+from .requests.courses import Difference
+from .requests.source_recognition import reading_of
+from .requests.volatile import Steady, years_in
+from .run_context import Participation
+
+
+@dataclass(slots=True, eq=False)
+class BaselineMemory:
+    """This class knows the baseline's texts, and finds them in queries, dates and requests of replays.
+
+    ``made``: the texts that the baseline made; ``sources``: the texts of its sources.
+    """
+
+    steady: Steady
+    refusals: Refusals
+    made: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    _queries: tuple[str, ...] = ()
+    _requests: tuple[str, ...] = ()
+
+    def begin(self, run: Participation, made: Sequence[str], sources: Sequence[str]) -> None:
+        """Takes the baseline."""
+        self.made, self.sources = tuple(made), tuple(sources)
+        self._queries = self._queries_of(run)
+        self._requests = tuple(each.request.text for each in run.watch.exchanges)
+
+    def check_queries(self, run: Participation) -> None:
+        """Raises StateShared if a new query of the replay holds a text that the baseline made."""
+        new = (query for query in self._queries_of(run) if query not in self._queries)
+        remembered = next((query for query in new if self._holds(query)), None)
+        if remembered is not None:
+            raise self.refusals.asks(remembered, self._queries)
+
+    def check_times(self, run: Participation) -> None:
+        """Raises StateShared if the replay's requests hold a remembered date or id.
+
+        That is a date or id that the baseline's models made, or a date with another year than in the
+        baseline's request.
+        """
+        frames = {self.steady(text): years_in(self.steady.volatile_in(text)) for text in self._requests}
+        for exchange in run.watch.exchanges:
+            text = exchange.request.text
+            times = self.steady.volatile_in(text)
+            for time in times:
+                is_made = any(time in each for each in self.made)
+                if is_made and not any(time in each for each in self._requests):
+                    raise self.refusals.holds(Carried(BASELINE, time), ())
+            years = frames.get(self.steady(text))
+            if years is not None and years != years_in(times):
+                raise self.refusals.is_of_another_year(years_in(times), years)
+
+    def origin_of(self, found: Difference) -> str:
+        """Returns words on the text of the baseline in an added part of a request, or an empty text."""
+        added = " ".join(found.added)
+        texts = (text.strip() for text in self.made)
+        first = next((text for text in texts if text and text in added), None)
+        return "" if first is None else f"; it holds what {BASELINE} made: {shortened(first, 100)!r}"
+
+    def is_in(self, found: Difference) -> bool:
+        """Returns True iff an added part of a request holds a text of the baseline of two words or more;
+        a single word may be equal by chance."""
+        added = reading_of(" ".join(found.added)).line
+        sources = [reading_of(text).line for text in self.sources]
+        lines = (reading_of(text).line for text in self.made)
+        return any(
+            len(line.split()) > 1 and line in added and not any(line in each for each in sources)
+            for line in lines
+        )
+
+    def _queries_of(self, run: Participation) -> tuple[str, ...]:
+        return tuple(map(self.steady, run.gate.queries))
+
+    def _holds(self, query: str) -> bool:
+        lines = [line for line in (reading_of(text).line for text in self.made) if line.strip()]
+        known = [reading_of(each).line for each in self._queries]
+        line = reading_of(query).line
+        return any(text in line and not any(text in each for each in known) for text in lines)

@@ -1,0 +1,134 @@
+"""This module holds the sources that a baseline retrieved."""
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import MethodType
+from typing import Generic, Literal, TypeAlias
+
+from ...sources import Source
+from .retrievals import Batch, Item, Keys, Results, Retrieval, Searched
+
+OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
+"""How to serve a replay's new query: with all retained sources ("kept"), with the retained ones of a live
+retrieval ("filter"), or not at all ("error")."""
+
+Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Source]]]
+"""A function from the items of each retrieval to their sources; equal documents have equal sources."""
+
+
+@dataclass(slots=True)
+class Captured(Generic[Item]):
+    """A ``Captured`` holds the sources of a baseline, and the items that each retrieval returned.
+
+    ``batches``: the items of each retrieval, with their sources. ``any_query``: True if every retrieval
+    is served all documents. ``asked_anew``: True once a replay made a new search and was served all
+    retained sources. ``several``: True once a replay made a retrieval that had several results in the
+    baseline. ``derived``: the objects that the run built from retrieved documents, by their classes; each
+    replay searches them live.
+    """
+
+    retrievals: tuple[Retrieval[Item], ...]
+    identify: Identify[Item]
+    on_new_query: OnNewQuery = "kept"
+    added: tuple[Item, ...] = ()
+    only: tuple[object, ...] = ()
+    any_query: bool = False
+    failures: tuple[Retrieval[Item], ...] = ()
+    derived: frozenset[Searched] = frozenset()
+    sources: tuple[Source, ...] = field(init=False)
+    everything: Batch[Item] = field(init=False)
+    batches: tuple[Batch[Item], ...] = field(init=False)
+    several: bool = field(init=False, default=False)
+    asked_anew: bool = field(init=False, default=False)
+    _by_key: dict[Hashable, list[tuple[Retrieval[Item], Batch[Item]]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        items = [retrieval.items for retrieval in self.retrievals]
+        named = tuple(
+            tuple(zip(sources, batch, strict=True))
+            for sources, batch in zip(self.identify(items), items, strict=True)
+        )
+        self.batches = named
+        self._by_key = {}
+        for retrieval, batch in zip(self.retrievals, named, strict=True):
+            for key in retrieval.keys:
+                self._by_key.setdefault(key, []).append((retrieval, batch))
+        # A dict keeps the first position and the last value of a key.
+        last = {source.id: (source, item) for batch in named for source, item in batch}
+        self.everything = tuple(last.values())
+        self.sources = tuple(source for source, _ in self.everything)
+
+    @classmethod
+    def brought(
+        cls, items: Sequence[Item], identify: Identify[Item], only: Sequence[object] = ()
+    ) -> "Captured[Item]":
+        """Returns the caller's documents, which are served to every retrieval."""
+        retrieval = Retrieval((), tuple(items))
+        return cls((retrieval,), identify, only=tuple(only), any_query=True)
+
+    def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
+        """Returns the retained ids if their order is not the recorded one; else an empty tuple."""
+        ids = frozenset(kept)
+        recorded = [source.id for source in self.sources if source.id in ids]
+        return () if recorded == list(kept) else tuple(kept)
+
+    def form(self, keys: Keys) -> object:
+        """Returns the form of a retrieval's result in the baseline; None if the retrieval is new."""
+        forms = {key: each.form for each in self.retrievals for key in each.keys}
+        return next((forms[key] for key in keys if key in forms), None)
+
+    def form_of_another(self, retriever: object) -> object:
+        """Returns the form of this retriever's last result, for any query; () if there is none."""
+        search = _search_of(retriever)
+        own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
+        return next(own, ())
+
+    def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
+        """Returns the retrievals that found any of these sources."""
+        return [
+            retrieval
+            for retrieval, batch in zip(self.retrievals, self.batches, strict=True)
+            if any(source.id in ids for source, _ in batch)
+        ]
+
+    def failure(self, keys: Keys) -> Exception | None:
+        """Returns the error that a retrieval raised in the baseline, or None."""
+        errors = {key: each.error for each in self.failures for key in each.keys}
+        return next((errors[key] for key in keys if key in errors), None)
+
+    def recorded(self, keys: Keys) -> "Results[Item] | None":
+        """Returns the results of a retrieval in the baseline; None if the retrieval is new."""
+        key = next((key for key in keys if key in self._by_key), None)
+        if key is None:
+            return None
+        made = self._by_key[key]
+        overlapping = any(first.overlaps(later) for (first, _), (later, _) in pairwise(made))
+        return Results(key, tuple(batch for _, batch in made), overlapping)
+
+    def recognised(self, items: Sequence[Item]) -> Batch[Item]:
+        """Returns newly retrieved items with their captured sources; items without one are dropped."""
+        known = [retrieval.items for retrieval in self.retrievals]
+        *_, sources = self.identify([*known, items])
+        by_text: dict[str, list[Source]] = {}
+        for source in self.sources:
+            by_text.setdefault(source.text, []).append(source)
+        ids = {source.id for source in self.sources}
+        pairs: list[tuple[Source, Item]] = []
+        for source, item in zip(sources, items, strict=True):
+            # Some searches return a new id at every call; an unambiguous text identifies the source.
+            alike = by_text.get(source.text, [])
+            if source.id in ids:
+                pairs.append((source, item))
+            elif len(alike) == 1:
+                pairs.append((alike[0], item))
+        return tuple(pairs)
+
+
+def _search_of(retriever: object) -> object:
+    """Returns the identity of the search inside a gate, since gates of the same search are equivalent.
+
+    Bound methods are compared by equality, because each access makes a new one.
+    """
+    search: object = getattr(retriever, "__wrapped__", retriever)
+    return search if isinstance(search, MethodType) else id(search)

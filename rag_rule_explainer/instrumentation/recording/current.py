@@ -1,0 +1,45 @@
+"""This module binds the gate of a run to the current context."""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any, TypeAlias
+
+from .recorder import Recording
+from .serving import Serving
+
+GoingOn: TypeAlias = Recording[Any] | Serving[Any]
+"""The gate of a run: that of the baseline or that of a replay."""
+_going_on: ContextVar[GoingOn | None] = ContextVar("rag_rule_going_on", default=None)
+
+
+def going_on() -> GoingOn | None:
+    """Returns the gate of the current run; None outside of runs, and after the run has ended."""
+    current = _going_on.get()
+    return None if current is None or current.closed else current
+
+
+@contextmanager
+def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
+    """Sets the gate of the current context, and closes it at the end; None hides the current gate."""
+    token = _going_on.set(gate)
+    try:
+        yield
+    finally:
+        if gate is not None:
+            gate.closed = True
+        # An abandoned stream may end in the garbage collector's context, where the variable is unset.
+        with suppress(ValueError):
+            _going_on.reset(token)
+
+
+@contextmanager
+def rejoining(gate: GoingOn) -> Generator[None, None, None]:
+    """Sets the gate of the current context to that of a run elsewhere, without closing it."""
+    token = _going_on.set(gate)
+    try:
+        yield
+    finally:
+        # An abandoned stream may end in the garbage collector's context, where the variable is unset.
+        with suppress(ValueError):
+            _going_on.reset(token)

@@ -1,0 +1,79 @@
+"""This module keeps the texts that each run made, and finds them in other runs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..verdicts import Answer
+from .doubts import BASELINE
+from .requests.answering import holds_one
+from .requests.carrying import Carried, MadeTexts
+from .requests.exchanges import Exchange
+from .requests.source_recognition import reading_of
+from .run_context import Participation
+
+
+def made_in(run: Participation, answer: Answer | None) -> tuple[str, ...]:
+    """Returns the texts that a run made: the replies of its models, other texts, and its answer."""
+    replies = (each.reply for each in run.watch.exchanges if each.reply)
+    return (*replies, *run.made, *(() if answer is None else (answer.text,)))
+
+
+@dataclass(slots=True, eq=False)
+class RunTexts:
+    """This class knows the texts that the runs of one explanation made. Thread-safe."""
+
+    _made: MadeTexts = field(default_factory=MadeTexts)
+    _replies: dict[str, str] = field(default_factory=dict[str, str])
+    _answers_with_replies: bool = False
+
+    def begin(
+        self, run: Participation, answer: Answer, given: Iterable[str], constants: Iterable[str]
+    ) -> None:
+        """Takes the baseline. Any request may hold ``given``, the texts of the input, and combinations
+        of ``constants``."""
+        requests = [each.request.text for each in run.watch.exchanges]
+        self._made.allow([*requests, *given, *run.gate.queries])
+        self._made.allow_parts(constants)
+        self.note(BASELINE, run, answer)
+        replies = [each.reply for each in run.watch.exchanges if each.reply]
+        self._answers_with_replies = holds_one(answer.text, replies)
+        for reply in replies:
+            self.note_reply(BASELINE, reply)
+
+    def note_reply(self, maker: str, reply: str, sent: Sequence[str] = ()) -> None:
+        """Notes a reply at once, because a concurrent run may find it before this run has ended.
+
+        ``maker``: the name of the run; ``sent``: the texts of the run's requests.
+        """
+        self._made.note(maker, [reply], sent)
+        line = reading_of(reply).line
+        if len(line.split()) > 1:
+            self._replies.setdefault(line, maker)
+
+    def note(self, maker: str, run: Participation, answer: Answer | None = None) -> None:
+        """Notes all texts that a run made, so that they are recognised in other runs' requests."""
+        sent = [each.request.text for each in run.watch.exchanges]
+        self._made.note(maker, made_in(run, answer), sent)
+
+    def carried_into(self, run: Participation, answer: Answer, served: Sequence[str]) -> list[Carried]:
+        """Returns the texts of other runs in a run's requests; ``served``: texts that it may hold."""
+        made = made_in(run, answer)
+        found = (self._made.found_in(each, served, made) for each in run.watch.exchanges)
+        return [each for each in found if each is not None]
+
+    def foreign_reply(
+        self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
+    ) -> Carried | None:
+        """Returns a reply of another run in an answer that holds no reply of its own run, or None.
+
+        Returns None if the baseline's answer held no reply either: it may be a text of the application.
+        """
+        own = [each.reply for each in exchanges if each.reply]
+        if not self._answers_with_replies or not own or holds_one(answer.text, own):
+            return None
+        line = reading_of(answer.text).line
+        facts = [reading_of(text).line for text in served]
+        for reply, maker in list(self._replies.items()):
+            if reply in line and not any(reply in fact for fact in facts):
+                return Carried(maker, reply.strip())
+        return None
