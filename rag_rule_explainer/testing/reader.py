@@ -1,9 +1,9 @@
-"""This small extractive reader answers from given passages, the same way every time, without a model.
+"""This module answers questions from passages without a model, always in the same way.
 
-It is no language model and understands nothing. It weighs each sentence by the words of the question in
-it, follows a name from one passage into the passage about it, prefers what several passages say, and
-returns a stretch of their text, ``yes``, ``no`` or ``N/A``. It stands in for an LLM where none is at
-hand: in the demo, in tests and offline. Its answers are often wrong.
+It weighs each sentence by its words that are in the question, follows a name in one passage to the
+passage about that name, and prefers answers that several passages give. An answer is a part of a passage,
+``yes``, ``no`` or ``N/A``. The reader replaces a language model in the demo, in tests and offline. Its
+answers are often wrong.
 """
 
 import re
@@ -35,21 +35,24 @@ from .reader_text import (
 __all__ = ["LONGEST_READ", "NO_ANSWER", "read_answer"]
 
 NO_ANSWER: Final = "N/A"
-"""What is answered where the passages support nothing."""
+"""The answer if the passages support no other answer."""
 
 _LONGEST_QUESTION: Final = 2_000
 _HEAVIEST_WORD: Final = 8
-# An answer weighs, for each unit of weight of the question's words in its sentence or the subject,
 _STATED: Final = 6
-# or in the passage that led there by a name,
+"""The factor for the weight of the question's words in the answer's sentence or its passage's subject."""
 _FOLLOWED: Final = 5
-# and more where a name led there, or the noun asked for stands beside it. A denial says less.
+"""The factor for the weight of the question's words in a passage that names the answer's passage."""
 _LED: Final = 90
+"""The bonus for an answer in a passage that another passage names."""
 _BESIDE: Final = 90
+"""The bonus for an answer beside the noun that the question asks for, or beside a word of place."""
 _DENIAL: Final = 60
+"""The deduction for a sentence that denies something."""
 _AGREEMENT: Final = 20
+"""The bonus for each passage, up to three, that gives the same answer."""
 _NEAR: Final = 36
-"""Characters on either side of an answer that count as near it."""
+"""The number of characters on either side of an answer that count as near it."""
 _NOTHING: Final = frozenset[str]()
 
 
@@ -63,14 +66,15 @@ _DENIES: Final = re.compile(
     r"(?i)\b(?:no|not|none|never|nor|neither|nothing|without|cannot|\w{2,6}n['’]t|failed|fails|lacks)\b"
 )
 _Wanted = dict[SpanKind, int]
-"""How well each kind of stretch answers a question; a sentence with all kinds answers where none does."""
+"""The weight of each kind of span as an answer. If no weight is above 0, a whole sentence with spans of
+all these kinds is the answer."""
 _SENTENCE: Final[_Wanted] = {}
 _COUNTING_SENTENCE: Final[_Wanted] = {SpanKind.NUMBER: 0}
 _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}
 _PLACE: Final[_Wanted] = {SpanKind.NAME: 60}
 _NUMBER: Final[_Wanted] = {SpanKind.NUMBER: 90}
 _DATE: Final[_Wanted] = {SpanKind.DATE: 90, SpanKind.YEAR: 60}
-_ASKED_BY: Final = (  # the question word, or a word soon after it
+_ASKED_BY: Final = (  # question words, words soon after the question word, and the answer's weights
     ("why", "", _SENTENCE),
     ("who whom whose", "", _NAME_OF),
     ("where", "", _PLACE),
@@ -99,11 +103,11 @@ class _Question:
 
 
 _Candidate = tuple[int, str, str]
-"""The weight of an answer, negated so that the heaviest comes first, its key and its text."""
+"""The negated weight of an answer (the heaviest sorts first), its key and its text."""
 
 
 def read_answer(question: str, passages: Sequence[str]) -> str:
-    """Returns the best supported answer, or NO_ANSWER; the same in whatever order the passages come."""
+    """Returns the best supported answer, or NO_ANSWER; the order of the passages does not matter."""
     asked = _understood(question)
     found = [analysed(text) for text in dict.fromkeys(passages)]
     return (_compared(asked, found) if asked.options else _best(asked, found)) or NO_ANSWER
@@ -111,7 +115,7 @@ def read_answer(question: str, passages: Sequence[str]) -> str:
 
 def _best(asked: _Question, passages: list[Passage]) -> str:
     own = [_candidates(asked, each) for each in passages]
-    led = (_led(asked, one, to) for one in passages for to in passages if one is not to)
+    led = (_led(asked, here, there) for here in passages for there in passages if here is not there)
     said = Counter(key for offered in own for _, key, _ in offered)
     offers = (
         (minus_weight - _AGREEMENT * min(said[key], 3), key, text)
@@ -123,7 +127,7 @@ def _best(asked: _Question, passages: list[Passage]) -> str:
 
 @lru_cache(maxsize=8192)
 def _led(asked: _Question, here: Passage, there: Passage) -> tuple[_Candidate, ...]:
-    """Returns what ``there`` answers if a name in one of the two is the other's subject; else nothing."""
+    """Returns the answers of ``there`` if one of the two passages names the subject of the other."""
     for one, other in ((here, there), (there, here)):
         if key_of(other.subject) in one.names and not other.subject_terms <= asked.terms:
             covered = [each.terms & asked.terms for each in here.sentences]
@@ -136,7 +140,11 @@ def _led(asked: _Question, here: Passage, there: Passage) -> tuple[_Candidate, .
 def _candidates(
     asked: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the passage's answers, if what led to it has the words ``followed`` of the question."""
+    """Returns the best candidate for each answer in the passage.
+
+    ``followed``: the words of the question in the passage that names this one. ``bonus``: the weight
+    added if this passage has further words of the question.
+    """
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
         here = (sentence.terms | passage.subject_terms) & asked.terms
@@ -144,7 +152,6 @@ def _candidates(
         named = not asked.names or any(name <= whole for name in asked.names)
         if not whole or not named or 3 * asked.weight(whole) < asked.weight(asked.terms):
             continue
-        # Two passages count as two only if the second adds something that was asked.
         weight = bonus if here - followed else 0
         weight += _STATED * asked.weight(here) + _FOLLOWED * asked.weight(followed - here)
         for extra, key, text in _answers(asked, passage, sentence):
@@ -154,7 +161,7 @@ def _candidates(
 
 
 def _answers(asked: _Question, passage: Passage, sentence: Sentence) -> Iterator[tuple[int, str, str]]:
-    """Yields what the sentence could answer: the weight that it adds, its key and its text."""
+    """Yields the answers in a sentence, each with the weight that it adds, its key and its text."""
     if not any(asked.wanted.values()):
         fits = {each.kind for each in sentence.spans} >= asked.wanted.keys()
         if fits and sentence.terms & asked.terms:
@@ -175,7 +182,7 @@ def _answers(asked: _Question, passage: Passage, sentence: Sentence) -> Iterator
 
 
 def _compared(asked: _Question, passages: list[Passage]) -> str:
-    """Returns the option chosen, yes or no; nothing if the passages do not speak of both options."""
+    """Returns the option that fits better, yes or no; empty if an option has no passage about it."""
     one, other = (_about(option, passages) for option in asked.options)
     if one is None or other is None:
         return ""
@@ -216,14 +223,14 @@ def _understood(text: str) -> _Question:
 
 
 def _wanted(plain: list[str]) -> tuple[_Wanted, str]:
-    """Returns what a question wants, and the stem of the noun it asks for: which *director* won."""
+    """Returns the wanted kinds of span, and the stem of the noun asked for: which *director* won."""
     places = [at for at, word in enumerate(plain) if word in ASKING]
     if not places:
         return _SENTENCE, ""
-    # A question that begins with a setting asks at its end: "When it was lit, what did it look like?".
-    led = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
+    # In "When it was lit, what did it look like?", the last question word is the one that counts.
+    begins = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
     what = [at for at in places if plain[at] in ("what", "which", "how")]
-    at = places[0] if led or not what else what[-1]
+    at = places[0] if begins or not what else what[-1]
     word, after = plain[at], plain[at + 1 : at + 5]
     nouns = re.search(r"\w+(?: \w+)*", " ".join(map(stem, after)))
     head = nouns.group().split()[-1] if nouns and at in what else ""
