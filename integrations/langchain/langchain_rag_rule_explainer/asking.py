@@ -1,4 +1,4 @@
-"""What a call of a retriever takes part in."""
+"""This module finds the run that a call of a retriever belongs to."""
 
 from rag_rule_explainer.instrumentation.recording.recorder import GoingOn
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
@@ -8,7 +8,7 @@ from .ordinary import ordinary_recording
 
 
 def asked_part(retriever: object) -> GoingOn | None:
-    """Returns a replay, a baseline, or a run with our callback handler; None for none of these."""
+    """Returns the replay, baseline or recorded ordinary run of this call; None if there is none."""
     part = asked_in_run(retriever)
     if part is None and not inside_retrieval.get():
         part = ordinary_recording()

@@ -1,4 +1,4 @@
-"""``gate``: for searches that interception cannot see, by hand."""
+"""This module defines ``gate``, which makes searches visible that interception cannot see."""
 
 import inspect
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
 
 from .artifacts import ToolResult
 from .asking import asked_part
-from .finding import ItemOf, Shape
+from .finding import DocumentShape, ItemOf
 from .stores import SEARCHES, is_async_search, searching
 
 Search = TypeVar("Search", bound=Callable[..., Any])
@@ -66,29 +66,29 @@ def gate(
 ) -> Any:
     """Returns the same search, visible to explanations: a retriever, a store, a tool or a function.
 
-    For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
-    Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
-    run wherever it is then called: ``executor.submit(gate(retriever.invoke), query)`` is seen although
-    the thread knows nothing of the run.
+    Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or a
+    search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
+    made inside a run belongs to that run in every thread, as in
+    ``executor.submit(gate(retriever.invoke), query)``.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an
-    item of a document (for ``documents=``). A function that returns one string found one source. An item
-    is named by its ``id``, else by what its metadata names it.
+    item of a document (for ``documents=``). One string is one source. The id of a source is the item's
+    ``id``, else a name in the item's metadata.
 
-    It may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
-    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are
-    recognised without it.
+    A function may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` takes the client's responses apart and
+    puts them together; responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP need none.
 
-    A tool may have an artifact: its documents are then the sources, if its content joins their texts.
+    If a tool has an artifact, the artifact's documents are the sources; the tool's content must join
+    their texts.
 
-    Raises InvalidInput for what is no search, and for a keyword that is misspelt.
+    Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
-    shape = Shape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)
+    shape = DocumentShape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):
@@ -114,8 +114,7 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """This class represents a retriever whose documents explanations see and may leave out; see
-    ``gate``."""
+    """This class is a retriever that ``gate`` returns: explanations see and may omit its documents."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -145,17 +144,17 @@ class GatedRetriever(BaseRetriever):
             return await super().ainvoke(input, config, **kwargs)
 
 
-_UNSAID = ("run_manager", "callbacks", "config", "runtime")
-"""Arguments that a tool is handed by whoever runs it."""
+_FRAMEWORK_ARGUMENTS = ("run_manager", "callbacks", "config", "runtime")
+"""Arguments of a tool that LangChain adds, and that are no part of the query."""
 
 
-def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
-    """Returns the tool with gated functions; a tool of a class of its own with gated methods."""
+def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
+    """Returns a copy of the tool whose functions, or else whose methods, are gated."""
     if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
     def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-        return gated_function(function, shape, asked_part, unsaid=_UNSAID)
+        return gated_function(function, shape, asked_part, unsaid=_FRAMEWORK_ARGUMENTS)
 
     functions = {name: getattr(tool, name, None) for name in ("func", "coroutine")}
     if any(functions.values()):
@@ -163,12 +162,12 @@ def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
     own = tool.model_copy()
     for name in ("_run", "_arun"):
         if getattr(type(tool), name) is not getattr(BaseTool, name):
-            # Pydantic keeps no methods of instances.
+            # Pydantic does not allow methods as attributes of an instance.
             object.__setattr__(own, name, gated(getattr(tool, name)))
     return own
 
 
-def _gated_store(store: Any, shape: Shape) -> Any:
+def _gated_store(store: Any, shape: DocumentShape) -> Any:
     """Returns an object of a class of its own, whose searches are gated; everything else is the
     store's."""
     joined, kind = going_on(), cast("type[Any]", type(store))
@@ -223,7 +222,8 @@ def _gated_store(store: Any, shape: Shape) -> Any:
 
 
 _RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
-"""Searches of Chroma, Qdrant and MCP, which ``SEARCHES`` does not know, and what tells these clients."""
+"""Search methods of Chroma, Qdrant and MCP that ``SEARCHES`` does not match, each with another method by
+which the client is recognised."""
 
 
 def _unseen_search(store: object) -> str:
