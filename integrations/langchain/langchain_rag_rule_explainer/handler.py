@@ -28,7 +28,7 @@ from rag_rule_explainer.instrumentation.run_context import inside_retrieval, par
 from .finding import Found, documents_found, identify
 from .graphs import ended
 from .interception import interception
-from .remembering import configured_by, keep, keep_chat
+from .remembering import configured_by, keep_chat, keep_state
 from .retrievers import named_key
 from .runnable import RuleExplainer
 from .tracing import as_one_async_run, as_one_run
@@ -293,7 +293,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         run = RecordedRun(run_id, copied(given), recording, watch)
         try:
             run.config = configured_by(self.explainer.application, metadata)
-            keep(run.state, self.explainer.application, run.config)
+            keep_state(run.state, self.explainer.application, run.config)
         except Exception as error:
             run.unknown = error
         with self._lock:
