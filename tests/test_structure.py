@@ -57,8 +57,6 @@ def test_integrations_do_not_know_each_other(integration: Path) -> None:
 
 MOST_LINES, MOST_IN_A_FUNCTION, MOST_PARAMETERS = 300, 40, 7
 OPEN_FILES = {
-    "langchain_rag_rule_explainer/handler.py": 334,
-    "langchain_rag_rule_explainer/runnable.py": 616,
     "llama_index_rag_rule_explainer/attaching.py": 314,
     "llama_index_rag_rule_explainer/handler.py": 365,
     "llama_index_rag_rule_explainer/watching.py": 383,
@@ -72,19 +70,8 @@ OPEN_FILES = {
 }
 """Files that are longer still, and how long: these numbers only ever become smaller."""
 OPEN_FUNCTIONS = {
-    "langchain_rag_rule_explainer/gates.py _gated_store": 50,
-    "langchain_rag_rule_explainer/runnable.py __init__": 57,
-    "llama_index_rag_rule_explainer/explainer.py __init__": 49,
-    "plain_rag_rule_explainer/explainer.py __init__": 47,
     "rag_rule_explainer/estimate/estimate.py _course": 41,
     "rag_rule_explainer/instrumentation/searches/gates.py gated_function": 43,
-}
-OPEN_PARAMETERS = {
-    "langchain_rag_rule_explainer/runnable.py __init__": 18,
-    "langchain_rag_rule_explainer/runnable.py averify": 8,
-    "langchain_rag_rule_explainer/runnable.py verify": 8,
-    "llama_index_rag_rule_explainer/explainer.py __init__": 18,
-    "plain_rag_rule_explainer/explainer.py __init__": 17,
 }
 COMMANDS = ("benchmark_models", "robustness", "judge_check")
 """Typer commands: a parameter is an option."""
@@ -136,7 +123,7 @@ def test_no_function_is_long() -> None:
 
 def test_no_function_takes_much() -> None:
     found = {n: parameters_of(node) for n, node in functions() if node.name not in COMMANDS}
-    check(found, MOST_PARAMETERS, OPEN_PARAMETERS)
+    check(found, MOST_PARAMETERS, {})
 
 
 TWINS = (
@@ -147,10 +134,9 @@ TWINS = (
 """Frameworks, databases and tracers: what does the same for two of them has the same name."""
 OPEN_NAMES = frozenset(
     """Anything Asked AsyncOnlyError CONSTANT Case Conversations FAILED Found Held INTERCEPTIONS
-    ItemOf Kept Kind Made Marks Outside Part Place Reading Reply Request Retrieved STORE Shape
-    Steps Watch Written arguments as_found asked_part astreamed at_once changed copied
-    current_state described gate identify keep named place_of plain remember state_of streamed
-    texts_in told watched_by""".split()  # noqa: SIM905 -- one a line would be longer than the tests
+    ItemOf Kind Made Marks Outside Part Place Reading Reply Retrieved STORE Watch Written
+    arguments as_found at_once changed copied described gate identify named place_of plain
+    remember state_of texts_in told watched_by""".split()  # noqa: SIM905 -- one a line would be longer than the tests
 )
 """Of the kit and the integrations; this list only ever becomes shorter."""
 

@@ -80,9 +80,8 @@ class ExplainerOptions:
 
         Raises InvalidInput for a name that is no setting.
         """
-        own = {each.name for each in fields(cls)}
-        options = cls(**{name: value for name, value in given.items() if name in own})
-        rest: Any = {name: value for name, value in given.items() if name not in own}
+        rest: Any = dict(given)
+        options = cls(**{each.name: rest.pop(each.name) for each in fields(cls) if each.name in rest})
         settings = Settings.of(options.settings, rest, beside)
         return options, settings.accepting(length=options.allow_length)
 

@@ -1,9 +1,7 @@
 """This module defines ``gate``, which makes searches visible that interception cannot see."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from typing import Any, TypeVar, cast, overload
 
 from langchain_core.callbacks import (
@@ -21,15 +19,14 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
-from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
 from rag_rule_explainer.instrumentation.recording.recorder import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
 from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
 
 from .artifacts import ToolResult
-from .asking import asked_part
+from .current_part import current_part
 from .finding import DocumentShape, ItemOf
-from .stores import SEARCHES, is_async_search, searching
+from .gated_stores import gated_store, has_searches
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 
@@ -103,10 +100,10 @@ def gate(
             f"a {type(search).__name__} has more searches than can be told by their names; gate the "
             f"method that is called, such as gate(client.{unseen})"
         )
-    if isinstance(search, VectorStore) or _searches(search):
-        return _gated_store(search, shape)
+    if isinstance(search, VectorStore) or has_searches(search):
+        return gated_store(search, shape)
     if callable(search):
-        return gated_function(search, shape, asked_part)
+        return gated_function(search, shape, current_part)
     raise InvalidInput(
         f"a {type(search).__name__} cannot be gated; pass a retriever, a vector store, or a function "
         "from a query to documents"
@@ -154,7 +151,7 @@ def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
     def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-        return gated_function(function, shape, asked_part, unsaid=_FRAMEWORK_ARGUMENTS)
+        return gated_function(function, shape, current_part, unsaid=_FRAMEWORK_ARGUMENTS)
 
     functions = {name: getattr(tool, name, None) for name in ("func", "coroutine")}
     if any(functions.values()):
@@ -167,60 +164,6 @@ def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
     return own
 
 
-def _gated_store(store: Any, shape: DocumentShape) -> Any:
-    """Returns an object of a class of its own, whose searches are gated; everything else is the
-    store's."""
-    joined, kind = going_on(), cast("type[Any]", type(store))
-
-    def delegate(name: str) -> Any:
-        real = getattr(kind, name)
-
-        @wraps(real)
-        def call(_self: object, *args: Any, **kwargs: Any) -> Any:
-            return getattr(store, name)(*args, **kwargs)
-
-        @wraps(real)
-        async def acall(_self: object, *args: Any, **kwargs: Any) -> Any:
-            return await getattr(store, name)(*args, **kwargs)
-
-        if not SEARCHES.fullmatch(name):
-            return call
-        is_async = is_async_search(name) or inspect.iscoroutinefunction(inspect.unwrap(real))
-        scored = replace(shape, scored=_scored(name))
-        search = searching(name, acall if is_async else call, scored)
-
-        @wraps(real)
-        def join(self: object, *args: Any, **kwargs: Any) -> Any:
-            with joining(joined):
-                return search(self, *args, **kwargs)
-
-        @wraps(real)
-        async def ajoin(self: object, *args: Any, **kwargs: Any) -> Any:
-            with joining(joined):
-                return await search(self, *args, **kwargs)
-
-        return ajoin if is_async else join
-
-    own = {
-        name: delegate(name)
-        for name in dir(kind)
-        if not name.startswith("_")
-        and name != "as_retriever"
-        and inspect.isfunction(inspect.getattr_static(kind, name))
-    }
-
-    def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- of the class that is made here
-        return getattr(store, name)
-
-    made: dict[str, Any] = {**own, TRANSPARENT: True, "__getattr__": __getattr__, "__doc__": kind.__doc__}
-    if isinstance(store, VectorStore):
-        made["from_texts"] = classmethod(lambda _cls, *args, **kwargs: kind.from_texts(*args, **kwargs))
-        made["embeddings"] = property(lambda _self: store.embeddings)
-    return type(
-        f"Gated{kind.__name__}", (VectorStore if isinstance(store, VectorStore) else object,), made
-    )()
-
-
 _RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
 """Search methods of Chroma, Qdrant and MCP that ``SEARCHES`` does not match, each with another method by
 which the client is recognised."""
@@ -229,11 +172,3 @@ which the client is recognised."""
 def _unseen_search(store: object) -> str:
     has = set(dir(type(store)))
     return next((search for search, beside in _RAW.items() if {search, beside} <= has), "")
-
-
-def _searches(store: object) -> bool:
-    return any(map(SEARCHES.fullmatch, dir(type(store))))
-
-
-def _scored(name: str) -> bool:
-    return "_score" in name

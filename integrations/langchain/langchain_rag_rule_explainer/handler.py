@@ -81,7 +81,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
                 return call.mined_blocking(recorded)
 
         trace = TracedExplanation(explained_run=str(run.id))
-        explanation = as_one_run(explained, run.given, {**run.config, **(config or {})}, trace)
+        merged: RunnableConfig = {**run.config, **(config or {})}
+        explanation = as_one_run(explained, run.given, merged, trace)
         self.explanations[run.id] = explanation
         return explanation
 
@@ -96,8 +97,9 @@ class RuleExplanationHandler(BaseCallbackHandler):
                 call, recorded = self._call(run, config, trace)
                 return await call.amined(recorded)
 
-        trace, config = TracedExplanation(explained_run=str(run.id)), {**run.config, **(config or {})}
-        explanation = await as_one_async_run(explained, run.given, config, trace)
+        trace = TracedExplanation(explained_run=str(run.id))
+        merged: RunnableConfig = {**run.config, **(config or {})}
+        explanation = await as_one_async_run(explained, run.given, merged, trace)
         self.explanations[run.id] = explanation
         return explanation
 

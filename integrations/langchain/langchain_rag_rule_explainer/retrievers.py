@@ -23,7 +23,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import born
 from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
 
-from .asking import asked_part
+from .current_part import current_part
 from .finding import DocumentShape, Found
 from .watching import is_heard
 
@@ -63,7 +63,7 @@ def _call(
     retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
 ) -> tuple[GoingOn, Asked[Found]] | None:
     """Returns the run that a call belongs to, and the search request; None outside of runs."""
-    part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
+    part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
         return None
     given = {key: value for key, value in kwargs.items() if key != "run_manager"}

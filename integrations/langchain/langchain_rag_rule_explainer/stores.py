@@ -9,7 +9,7 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
 
-from .asking import asked_part
+from .current_part import current_part
 from .finding import DocumentShape, Found
 
 SEARCHES = re.compile(r"a?(similarity_search|max_marginal_relevance_search|search)(_\w+)?|a?\w+_search")
@@ -30,7 +30,7 @@ def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any
 
     @wraps(method)
     def search(self: object, *args: Any, **kwargs: Any) -> Any:
-        part = asked_part(self)
+        part = current_part(self)
         if part is None:
             return method(self, *args, **kwargs)
         retrieval = asked(self, args, kwargs).retrieval(part)
@@ -38,7 +38,7 @@ def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any
 
     @wraps(method)
     async def asearch(self: object, *args: Any, **kwargs: Any) -> Any:
-        part = asked_part(self)
+        part = current_part(self)
         if part is None:
             return await method(self, *args, **kwargs)
         retrieval = asked(self, args, kwargs).retrieval(part)

@@ -2,14 +2,14 @@
 
 from rag_rule_explainer.instrumentation.recording.recorder import GoingOn
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
-from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part as asked_in_run
+from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part
 
 from .ordinary import ordinary_recording
 
 
-def asked_part(retriever: object) -> GoingOn | None:
+def current_part(retriever: object) -> GoingOn | None:
     """Returns the replay, baseline or recorded ordinary run of this call; None if there is none."""
-    part = asked_in_run(retriever)
+    part = asked_part(retriever)
     if part is None and not inside_retrieval.get():
         part = ordinary_recording()
     return part if part is not None and part.concerns(retriever) else None
