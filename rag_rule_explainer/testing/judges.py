@@ -36,12 +36,12 @@ class OfflineJudge:
             self._running += 1
             self.peak = max(self.peak, self._running)
         try:
-            said = reply_to(request.content, self.verdict_on(request.matter))
+            reply = reply_to(request.content, self.verdict_on(request.matter))
         finally:
             with self._lock:
                 self._running -= 1
-        asked = len(f"{request.instructions} {request.content}".split())
-        return JudgeReply(said, {"input_tokens": asked, "output_tokens": len(said.split())})
+        input_tokens = len(f"{request.instructions} {request.content}".split())
+        return JudgeReply(reply, {"input_tokens": input_tokens, "output_tokens": len(reply.split())})
 
     @property
     def answers(self) -> list[str]:

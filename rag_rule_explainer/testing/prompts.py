@@ -63,8 +63,8 @@ def qa_prompt(question: str, passages: Sequence[str]) -> str:
         f"<source {at}>\n{_disarmed(passage)}\n</source {at}>"
         for at, passage in enumerate(passages, start=1)
     )
-    asked = f"<question>\n{_disarmed(question)}\n</question>"
-    return "\n\n".join((_ROLE, _ORDER, *blocks, asked, "Answer:"))
+    tagged = f"<question>\n{_disarmed(question)}\n</question>"
+    return "\n\n".join((_ROLE, _ORDER, *blocks, tagged, "Answer:"))
 
 
 def _disarmed(text: str) -> str:

@@ -128,8 +128,8 @@ def spans(text: str) -> tuple[Span, ...]:
 
 def folded(text: str) -> str:
     """Returns the text in lower case and without accents."""
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in apart if not unicodedata.combining(char))
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 @lru_cache(maxsize=32_768)

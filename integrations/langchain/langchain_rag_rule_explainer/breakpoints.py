@@ -21,12 +21,12 @@ _WAY_OUT = (
 class Paused:
     """A ``Paused`` holds the output of a graph that has stopped before its end.
 
-    ``before``: the nodes that would run next. ``asked``: the interrupts with questions to a human.
+    ``before``: the nodes that would run next. ``interrupts``: the questions to a human.
     """
 
     output: Any
     before: tuple[str, ...]
-    asked: tuple[Any, ...]
+    interrupts: tuple[Any, ...]
 
     @classmethod
     def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
@@ -42,7 +42,7 @@ class Paused:
     def _of(cls, state: Any, output: Any) -> Any:
         if state is None or not state.next:
             return output
-        return cls(output, state.next, tuple(asked for task in state.tasks for asked in task.interrupts))
+        return cls(output, state.next, tuple(each for task in state.tasks for each in task.interrupts))
 
 
 def _latest(config: RunnableConfig) -> RunnableConfig:
@@ -64,16 +64,16 @@ def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) ->
     """
     paused = output if isinstance(output, Paused) else None
     output = output if paused is None else paused.output
-    asked: Any = () if paused is None else paused.asked
-    if not asked and isinstance(output, Mapping):
-        asked = cast("Mapping[str, Any]", output).get(_INTERRUPT)
-    elif not asked and is_graph_output(output):
-        asked = output.interrupts
-    if asked:
-        listed = cast("list[Any]", asked if isinstance(asked, (list, tuple)) else [asked])
-        said = shortened(repr(getattr(listed[0], "value", listed[0])), 200)
+    interrupts: Any = () if paused is None else paused.interrupts
+    if not interrupts and isinstance(output, Mapping):
+        interrupts = cast("Mapping[str, Any]", output).get(_INTERRUPT)
+    elif not interrupts and is_graph_output(output):
+        interrupts = output.interrupts
+    if interrupts:
+        listed = cast("list[Any]", interrupts if isinstance(interrupts, (list, tuple)) else [interrupts])
+        question = shortened(repr(getattr(listed[0], "value", listed[0])), 200)
         resume = _WAY_OUT.format(resume="Command(resume=...)")
-        return f"the application stopped to ask a human ({said}), so there is no answer yet. {resume}"
+        return f"the application stopped to ask a human ({question}), so there is no answer yet. {resume}"
     names = ("interrupt_before_nodes", "interrupt_after_nodes")
     set_at = [each for name in names for each in _listed(getattr(runnable, name, ()))]
     place = f"before {', '.join(paused.before)}" if paused else ", ".join(set_at) if unreadable else ""

@@ -17,7 +17,7 @@ _Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
 
 
 class CacheOverlay:
-    """This overlay starts from the entries of a real cache; only a live run also writes to that cache."""
+    """This overlay starts from the entries of a real cache, to which only the user's own run writes."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
@@ -37,48 +37,48 @@ class CacheOverlay:
 
     def lookup(self, prompt: str, llm_string: str) -> Any:
         """Returns the cached reply that this run sees; None if there is none."""
-        return through(self._look_up(prompt, llm_string), self._asked)
+        return through(self._look_up(prompt, llm_string), self._call_real)
 
     async def alookup(self, prompt: str, llm_string: str) -> Any:
         """Returns the result of ``lookup``, on the caller's loop."""
-        return await athrough(self._look_up(prompt, llm_string), self._asked)
+        return await athrough(self._look_up(prompt, llm_string), self._call_real)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply for this run; a live run also adds it to the real cache."""
-        through(self._update(prompt, llm_string, return_val), self._asked)
+        """Adds a reply for this run; the user's own run also adds it to the real cache."""
+        through(self._update(prompt, llm_string, return_val), self._call_real)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
         """Adds a reply as ``update`` does, on the caller's loop."""
-        await athrough(self._update(prompt, llm_string, return_val), self._asked)
+        await athrough(self._update(prompt, llm_string, return_val), self._call_real)
 
     def clear(self, **kwargs: Any) -> None:
-        """Removes all replies for this run; a live run also clears the real cache."""
-        through(self._clear(kwargs), self._asked)
+        """Removes all replies for this run; the user's own run also clears the real cache."""
+        through(self._clear(kwargs), self._call_real)
 
     async def aclear(self, **kwargs: Any) -> None:
         """Removes all replies as ``clear`` does, on the caller's loop."""
-        await athrough(self._clear(kwargs), self._asked)
+        await athrough(self._clear(kwargs), self._call_real)
 
-    def _asked(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:
+    def _call_real(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:
         name, args, kwargs = request
         return getattr(self._real, prefix + name)(*args, **kwargs)
 
     def _look_up(self, prompt: str, model: str) -> _Steps:
-        asked = prompt, model
-        if asked in self._own:
-            return self._own[asked]
+        request = prompt, model
+        if request in self._own:
+            return self._own[request]
         if self._cleared:
             return None
-        if asked not in self._before:
-            self._before.setdefault(asked, (yield "lookup", asked, {}))
-        return self._before[asked]
+        if request not in self._before:
+            self._before.setdefault(request, (yield "lookup", request, {}))
+        return self._before[request]
 
     def _update(self, prompt: str, model: str, reply: Any) -> _Steps:
-        asked = prompt, model
+        request = prompt, model
         if self._live:
-            yield from self._look_up(*asked)
-            yield "update", (*asked, reply), {}
-        self._own[asked] = reply
+            yield from self._look_up(*request)
+            yield "update", (*request, reply), {}
+        self._own[request] = reply
 
     def _clear(self, kwargs: dict[str, Any]) -> _Steps:
         self._own.clear()

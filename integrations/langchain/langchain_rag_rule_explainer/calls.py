@@ -94,9 +94,9 @@ class Calls:
 
         ``forgiving``: the run is made even if its question cannot be read.
         """
-        apart = STREAM_ONLY if streams else ()
-        of_streams = {name: value for name, value in keywords.items() if name in apart}
-        rest = {name: value for name, value in keywords.items() if name not in apart}
+        stream_only = STREAM_ONLY if streams else ()
+        of_streams = {name: value for name, value in keywords.items() if name in stream_only}
+        rest = {name: value for name, value in keywords.items() if name not in stream_only}
         self._check(config, rest)
         more: dict[str, Any] = {"config": config, "keywords": rest, "forgiving": forgiving}
         case = Case.of_the_users_run(given, self.question_of, **more)

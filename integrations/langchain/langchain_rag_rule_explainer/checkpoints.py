@@ -176,7 +176,7 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a live baseline's call; notes a new checkpoint, which no replay may see."""
+    """Returns the result of a call in the user's own run; no replay may see a checkpoint from it."""
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
     return result
@@ -198,8 +198,8 @@ def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
         return
     own, new = _own(saver, state), _put_live(saver, state)
     # No checkpoint is copied twice, because the run may have deleted the first copy.
-    held = [] if _is_whole(saver, state, None) else found
-    old = [each for each in reversed(held) if each.config["configurable"]["checkpoint_id"] not in new]
+    missing = [] if _is_whole(saver, state, None) else found
+    old = [each for each in reversed(missing) if each.config["configurable"]["checkpoint_id"] not in new]
     state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])
 
 

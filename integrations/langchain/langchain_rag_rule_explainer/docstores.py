@@ -13,7 +13,7 @@ from .remembered import TWINS
 
 
 class DocstoreOverlay:
-    """This overlay starts from the documents of a real docstore, which only a live run changes."""
+    """This overlay starts from a real docstore's documents, which only the user's own run changes."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
@@ -39,7 +39,7 @@ class DocstoreOverlay:
         return self._own[search]
 
     def add(self, texts: Mapping[str, Any]) -> None:
-        """Adds documents for this run; a live run adds them to the real docstore."""
+        """Adds documents for this run; the user's own run adds them to the real docstore."""
         if self._live:
             self._keep(texts)
             with untouched():
@@ -48,14 +48,14 @@ class DocstoreOverlay:
             self._own.update(texts)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Removes documents for this run; a live run removes them from the real docstore."""
-        gone = list(ids)
+        """Removes documents for this run; the user's own run removes them from the real docstore."""
+        removed = list(ids)
         if self._live:
-            self._keep(gone)
+            self._keep(removed)
             with untouched():
-                self._real.delete(gone)
+                self._real.delete(removed)
         else:
-            self._own.update({each: f"ID {each} not found." for each in gone})
+            self._own.update({each: f"ID {each} not found." for each in removed})
 
     def _keep(self, ids: Iterable[str]) -> None:
         for each in ids:

@@ -15,7 +15,7 @@ from rag_rule_explainer.instrumentation.engine import TracedExplanation, heard, 
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
 from .calls import Calls
-from .graphs import handed_back
+from .graphs import unpaused
 from .outputs import whole
 from .streaming import aoutput_then_rules, output_then_rules
 from .tracing import beside_root, inside_root, root_config, why_unheard
@@ -67,7 +67,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
         ) -> Any:
             with inside_root(config, trace):
                 call = self._calls.of_the_users_run(given, config, trace, keywords, forgiving=forgiving)
-                return handed_back(call.answered()) if forgiving else call.explained()
+                return unpaused(call.answered()) if forgiving else call.explained()
 
         config = root_config(config, trace)
         with heard(trace, why_unheard(config)):
@@ -104,7 +104,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
         ) -> Any:
             with inside_root(config, trace):
                 call = self._calls.of_the_users_run(given, config, trace, keywords, forgiving=forgiving)
-                return handed_back(await call.aanswered()) if forgiving else await call.aexplained()
+                return unpaused(await call.aanswered()) if forgiving else await call.aexplained()
 
         config = root_config(config, trace)
         with heard(trace, await threads.shared().run(why_unheard, config)):

@@ -43,7 +43,7 @@ async def aended(application: Runnable[Any, Any], config: RunnableConfig, output
     return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
 
 
-def handed_back(done: Explained[Any] | Unexplained[Any]) -> Explained[Any] | Unexplained[Any]:
+def unpaused(done: Explained[Any] | Unexplained[Any]) -> Explained[Any] | Unexplained[Any]:
     """Returns the result of the user's own run, with the graph's own output in place of a ``Paused``."""
     if isinstance(done, Unexplained) and isinstance(done.output, Paused):
         return Unexplained(done.output.output, done.error)

@@ -27,7 +27,7 @@ _NAMES = re.compile(
 
 
 class HistoryOverlay(BaseChatMessageHistory):
-    """This overlay starts from the messages of a real history; only a live run changes that history."""
+    """This overlay starts from the messages of a real history, which only the user's own run changes."""
 
     def __init__(self, real: BaseChatMessageHistory, state: State, key: Hashable) -> None:
         self._real: Any = real
@@ -37,7 +37,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns the overlay's own attribute; in a live run, that of the real history."""
+        """Returns the overlay's own attribute; in the user's own run, that of the real history."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -46,7 +46,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._awaiting(self._really(name))
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces the messages of this run; a live run sets the attribute of the real history."""
+        """Replaces the messages of this run; the user's own run changes the real history."""
         self.keep()
         with untouched():
             entry = getattr(self._kind, name, None)

@@ -123,8 +123,8 @@ def _unparsed(runnable: Runnable[Any, Any]) -> Runnable[Any, Any]:
     return runnable
 
 
-def _raw(said: Any) -> Any:
-    return cast("Mapping[str, Any]", said).get("raw") if isinstance(said, Mapping) else said
+def _raw(reply: Any) -> Any:
+    return cast("Mapping[str, Any]", reply).get("raw") if isinstance(reply, Mapping) else reply
 
 
 def _content(raw: Any) -> object:

@@ -23,7 +23,7 @@ Steps = Generator[StoreCall, Any, T]
 
 
 class KeyValueOverlay:
-    """This overlay starts from the values of a real store; only a live run changes that store."""
+    """This overlay starts from the values of a real store; only the user's own run changes that store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
@@ -49,7 +49,7 @@ class KeyValueOverlay:
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values for this run; a live run sets them in the real store."""
+        """Sets the values for this run; the user's own run sets them in the real store."""
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -57,7 +57,7 @@ class KeyValueOverlay:
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys for this run; a live run removes them from the real store."""
+        """Removes the keys for this run; the user's own run removes them from the real store."""
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
@@ -114,17 +114,17 @@ class KeyValueOverlay:
         if self._live:
             return found
         known = {**self._before, **self._own}
-        there = [key for key, value in known.items() if value is not None]
+        present = [key for key, value in known.items() if value is not None]
         others = [key for key in found if key not in known]
-        return [*others, *(key for key in there if prefix is None or str(key).startswith(prefix))]
+        return [*others, *(key for key in present if prefix is None or str(key).startswith(prefix))]
 
     def _through(self, steps: Steps[T]) -> T:
-        return through(steps, self._asked)
+        return through(steps, self._call_real)
 
     async def _athrough(self, steps: Steps[T]) -> T:
-        return await athrough(steps, self._asked)
+        return await athrough(steps, self._call_real)
 
-    def _asked(self, request: StoreCall, prefix: str) -> Any:
+    def _call_real(self, request: StoreCall, prefix: str) -> Any:
         return getattr(self._real, prefix + request[0])(*request[1])
 
 

@@ -66,13 +66,13 @@ def check_keywords(
         if taken(name):
             continue
         meant = near[0]
-        asked = "" if meant == name else f"did you mean {meant!r}? "
+        hint = "" if meant == name else f"did you mean {meant!r}? "
         whose = (
             f"{meant} is a setting of the explainer: RuleExplainer(application, {meant}=...)"
             if meant in settings
             else f"{meant} is a keyword of explain, aexplain, verify and averify"
         )
-        raise InvalidInput(f"the application takes no keyword {name!r}; {asked}{whose}")
+        raise InvalidInput(f"the application takes no keyword {name!r}; {hint}{whose}")
 
 
 def _taken_by(application: Runnable[Any, Any]) -> Callable[[str], bool]:

@@ -44,14 +44,14 @@ def _overlay_class() -> Any:
 
 
 class _Operations:
-    """This class carries out the operations of a store for one run; a live run uses the real store."""
+    """This class carries out a store's operations for one run; the user's own run uses the real store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
         self._live = state.live
         # The items before the baseline; None for a key without an item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
-        # The real store has a live baseline's writes, which no other run may see.
+        # The real store has the user's own run's writes, which no other run may see.
         self._written: set[_ItemKey] = state.aside.setdefault(("written", key), set())
         self._own: dict[_ItemKey, Any] = {}
         # Each run has copies of the items, because the application may change an item that it read.
@@ -74,13 +74,13 @@ class _Operations:
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
         """Returns the results of the operations on the store as this run sees it."""
-        return through(self._all(list(ops)), self._asked)
+        return through(self._all(list(ops)), self._call_real)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
         """Returns the results of ``batch``, on the caller's loop."""
-        return await athrough(self._all(list(ops)), self._asked)
+        return await athrough(self._all(list(ops)), self._call_real)
 
-    def _asked(self, ops: list[Any], prefix: str) -> Any:
+    def _call_real(self, ops: list[Any], prefix: str) -> Any:
         return getattr(self._real, prefix + "batch")(ops)
 
     def _all(self, ops: list[Any]) -> Generator[list[Any], Any, list[Any]]:
@@ -117,9 +117,9 @@ class _Operations:
         place = op.namespace, op.key
         yield from self._keep([place])
         holder = InMemoryStore()
-        there = self._item(place)
-        if there is not None:
-            _data(holder)[op.namespace][op.key] = there
+        item = self._item(place)
+        if item is not None:
+            _data(holder)[op.namespace][op.key] = item
         holder.batch([op])
         self._own[place] = _data(holder)[op.namespace].get(op.key)
 

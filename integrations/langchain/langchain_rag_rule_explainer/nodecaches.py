@@ -32,9 +32,9 @@ def _set(entries: _Entries, pairs: Mapping[_Key, tuple[Any, Any]]) -> None:
 
 
 def _clear(entries: _Entries, namespaces: Any = None) -> None:
-    gone = None if namespaces is None else set(namespaces)
+    cleared = None if namespaces is None else set(namespaces)
     for namespace, key in list(entries):
-        if gone is None or namespace in gone:
+        if cleared is None or namespace in cleared:
             del entries[namespace, key]
 
 

@@ -39,8 +39,8 @@ def _entry(name: str, method: Any) -> Any:
         called = _call(self, input, kwargs)
         if called is None:
             return method(self, input, config, **kwargs)
-        part, asked = called
-        found = driven(asked.retrieval(part), lambda: method(self, input, config, **kwargs))
+        part, request = called
+        found = driven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
         if isinstance(part, Recording) or not is_heard(config):
             return found
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
@@ -50,8 +50,8 @@ def _entry(name: str, method: Any) -> Any:
         called = _call(self, input, kwargs)
         if called is None:
             return await method(self, input, config, **kwargs)
-        part, asked = called
-        found = await adriven(asked.retrieval(part), lambda: method(self, input, config, **kwargs))
+        part, request = called
+        found = await adriven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
         if isinstance(part, Recording) or not is_heard(config):
             return found
         return await ServedRetriever.standing_in_for(self, found).ainvoke(input, config)
@@ -100,13 +100,13 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
 
     The second key recognises a retriever that the application makes anew in each run.
     """
-    asked = described((query, arguments))
+    request = described((query, arguments))
     store = getattr(retriever, "vectorstore", None)
     settings = described(
         [getattr(retriever, name, None) for name in ("search_type", "search_kwargs", "k")]
     )
-    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, settings, asked)
-    return (id(retriever), asked), made_alike
+    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, settings, request)
+    return (id(retriever), request), made_alike
 
 
 def named_key(name: str, query: object) -> Hashable:

@@ -22,7 +22,7 @@ def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any
     plain = name.removeprefix("a") if is_async else name
     shape = shape or DocumentShape(scored=_SCORED.search(plain) is not None)
 
-    def asked(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Found]:
+    def request_of(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Found]:
         request = described((plain, args, kwargs))
         query = str(args[0] if args else kwargs.get("query", ""))
         keys = (id(self), request), (type(self).__qualname__, _collection(self), request)
@@ -33,7 +33,7 @@ def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any
         part = current_part(self)
         if part is None:
             return method(self, *args, **kwargs)
-        retrieval = asked(self, args, kwargs).retrieval(part)
+        retrieval = request_of(self, args, kwargs).retrieval(part)
         return driven(retrieval, lambda: method(self, *args, **kwargs))
 
     @wraps(method)
@@ -41,7 +41,7 @@ def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any
         part = current_part(self)
         if part is None:
             return await method(self, *args, **kwargs)
-        retrieval = asked(self, args, kwargs).retrieval(part)
+        retrieval = request_of(self, args, kwargs).retrieval(part)
         return await adriven(retrieval, lambda: method(self, *args, **kwargs))
 
     return asearch if is_async else search

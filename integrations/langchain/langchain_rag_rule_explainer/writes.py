@@ -27,13 +27,13 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack:
-    """This overlay holds back the writes of one run to a store; a live run writes to the real store."""
+    """This overlay holds back a run's writes to a store; the user's own run writes to the real store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
         self._live = state.live
         self._after_live = state.first is not None and state.first.live
-        # Not empty once a live baseline has searched the store after writing to it.
+        # Not empty once the user's own run has searched the store after writing to it.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 

@@ -56,8 +56,8 @@ def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] 
 
     def completion(request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
-        said = says(body)
-        message = {"role": "assistant", **({"content": said} if isinstance(said, str) else said)}
+        reply = says(body)
+        message = {"role": "assistant", **({"content": reply} if isinstance(reply, str) else reply)}
         end = "tool_calls" if message.get("tool_calls") else "stop"
         if body.get("stream"):
             return httpx.Response(200, headers=_STREAMED, text="".join(_events(message, end)))

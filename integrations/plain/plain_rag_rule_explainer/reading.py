@@ -48,9 +48,9 @@ def answer_in(output: Any) -> Answer:
 
 
 def _answer_in(output: Any) -> Answer:
-    said = getattr(output, "content", None)
-    if type(output).__module__.startswith(_OF_OPENAI) and isinstance(said, str):
-        return Answer(said)  # the output is the message of a reply
+    content = getattr(output, "content", None)
+    if type(output).__module__.startswith(_OF_OPENAI) and isinstance(content, str):
+        return Answer(content)  # the output is the message of a reply
     if type(output).__module__.startswith(_OF_OPENAI):
         return Answer(reply_in(plain(output)).said.text)
     if isinstance(output, BaseModel):
